@@ -1,0 +1,27 @@
+# The only commands anyone needs; CI calls the same.
+.PHONY: install fmt lint types test check
+
+install:
+	python -m pip install -e ".[dev]"
+	pre-commit install
+
+fmt:
+	ruff check --fix .
+	ruff format .
+
+lint:
+	ruff check .
+	ruff format --check .
+
+types:
+	mypy
+
+test:
+	python -m pytest
+
+# Coverage starts before pytest: a plugin is imported too early for pytest-cov.
+check: lint types
+	coverage erase
+	coverage run -m pytest
+	coverage combine --quiet
+	coverage report

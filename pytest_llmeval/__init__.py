@@ -1,0 +1,102 @@
+"""Regression tests for LLM applications, as ordinary pytest tests.
+
+Public names are loaded on first use: the package is imported by every pytest run of
+everyone who has it installed, and must cost those without evaluations nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_llmeval.assertions import (
+        assert_contains,
+        assert_exact,
+        assert_f1,
+        assert_judge,
+        assert_metric,
+        assert_number,
+        assert_pairwise,
+        assert_regex,
+    )
+    from pytest_llmeval.datasets import load_cases, write_cases
+    from pytest_llmeval.errors import (
+        ConfigError,
+        DatasetError,
+        EvalAssertionError,
+        LLMEvalError,
+        MissingExtraError,
+        TemplateError,
+        UnscoredError,
+        UserError,
+    )
+    from pytest_llmeval.types import (
+        Case,
+        Client,
+        Message,
+        Pairwise,
+        Prompt,
+        Response,
+        Score,
+        Verdict,
+    )
+
+__all__ = [
+    "Case",
+    "Client",
+    "ConfigError",
+    "DatasetError",
+    "EvalAssertionError",
+    "LLMEvalError",
+    "Message",
+    "MissingExtraError",
+    "Pairwise",
+    "Prompt",
+    "Response",
+    "Score",
+    "TemplateError",
+    "UnscoredError",
+    "UserError",
+    "Verdict",
+    "assert_contains",
+    "assert_exact",
+    "assert_f1",
+    "assert_judge",
+    "assert_metric",
+    "assert_number",
+    "assert_pairwise",
+    "assert_regex",
+    "load_cases",
+    "write_cases",
+]
+
+_ROOMS = {
+    "assertions": [name for name in __all__ if name.startswith("assert_")],
+    "datasets": ["load_cases", "write_cases"],
+    "errors": [name for name in __all__ if name.endswith("Error")],
+    "types": [
+        "Case",
+        "Client",
+        "Message",
+        "Pairwise",
+        "Prompt",
+        "Response",
+        "Score",
+        "Verdict",
+    ],
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOM_OF:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(import_module(f"{__name__}.{_ROOM_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,178 @@
+"""The case that is running here: what it asked, what it scored.
+
+A context variable holds it, so that a body on a thread or a task of its own finds its
+own case. Outside a case (a notebook, a plain script) there is none, and the assertion
+helpers work all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_llmeval.errors import EvalAssertionError, UnscoredError, UserError
+from pytest_llmeval.types import Call, Case, Check, Sample, as_text, comparison_noted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["CaseRun", "Plan", "SampleRun", "begin", "current_sample", "end"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What the markers and options say about a test's cases."""
+
+    prompt: Any = None
+    """A `prompts.Template`, or None: the case's input is the prompt."""
+    system: Any = None
+    generator: Any = None
+    """A model spec, a mapping or a callable; None when none is configured."""
+    judge: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseRun:
+    """One case of one test, as it is about to run."""
+
+    nodeid: str
+    test: str
+    case: Case
+    plan: Plan = field(default_factory=Plan)
+    params: Mapping[str, str] = field(default_factory=dict)
+    rerun: str = ""
+    """The command that runs this case alone."""
+
+
+class SampleRun:
+    """One run of a case's body, filled while it runs.
+
+    Args:
+        run: The case.
+        index: 0 for the first run of the body.
+    """
+
+    def __init__(self, run: CaseRun, index: int = 0) -> None:
+        self.run = run
+        self.index = index
+        self.calls: list[Call] = []
+        self.checks: list[Check] = []
+        self.attachments: dict[str, str] = {}
+        self._deferred: list[EvalAssertionError | UnscoredError] | None = None
+
+    def add_call(self, call: Call) -> None:
+        """Keep a question to a model and its answer."""
+        self.calls.append(call)
+
+    def add_check(self, check: Check) -> None:
+        """Keep a check.
+
+        Raises:
+            UserError: Another check of this case has the name.
+        """
+        if any(other.name == check.name for other in self.checks):
+            message = (
+                f"this case has a check named {check.name!r} already: reports and "
+                f"baselines tell checks apart by name, so give the second one "
+                f"its own, name='...'"
+            )
+            raise UserError(message)
+        self.checks.append(check)
+
+    def note_comparison(self, check: Check) -> None:
+        """Keep the comparison of a Score with a number under a name of its own."""
+        taken = {other.name for other in self.checks}
+        name, count = check.name, 1
+        while name in taken:
+            count += 1
+            name = f"{check.name} {count}"
+        self.checks.append(_renamed(check, name))
+
+    def add_attachment(self, name: str, value: object) -> None:
+        """Keep a text that a reader of the report should see beside the case."""
+        self.attachments[name] = as_text(value)
+
+    def stop_or_defer(self, error: EvalAssertionError | UnscoredError) -> None:
+        """Raise `error`, or keep it for the end of an `all_checks` block."""
+        __tracebackhide__ = True
+        if self._deferred is None:
+            raise error
+        self._deferred.append(error)
+
+    @contextmanager
+    def all_checks(self) -> Iterator[None]:
+        """Run every check of the block before failing with all of them."""
+        __tracebackhide__ = True
+        if self._deferred is not None:  # a block in a block: the outer one ends it
+            yield
+            return
+        self._deferred = []
+        try:
+            yield
+        except BaseException as exc:
+            for error in self._deferred:
+                exc.add_note(f"before that, in the same all_checks block: {error}")
+            raise
+        else:
+            found = self._deferred
+        finally:
+            self._deferred = None
+        _raise_all(found)
+
+    def sample(self, status: str, *, cause: str | None, reason: str) -> Sample:
+        """Return what is kept of this run."""
+        return Sample(
+            index=self.index,
+            status=status,
+            cause=cause,
+            reason=reason,
+            calls=tuple(self.calls),
+            checks=tuple(self.checks),
+            attachments=dict(self.attachments),
+        )
+
+
+def _renamed(check: Check, name: str) -> Check:
+    return check if name == check.name else replace(check, name=name)
+
+
+def _raise_all(found: list[EvalAssertionError | UnscoredError]) -> None:
+    """Raise one error for all: a check that did not hold outweighs an unscored one."""
+    __tracebackhide__ = True
+    if not found:
+        return
+    if len(found) == 1:
+        raise found[0]
+    failed = sum(isinstance(error, EvalAssertionError) for error in found)
+    texts = "\n\n".join(f"{n}. {error}" for n, error in enumerate(found, 1))
+    counts = f"{failed} failed" if failed else ""
+    if unscored := len(found) - failed:
+        counts += f"{', ' if counts else ''}{unscored} unscored"
+    message = f"{len(found)} checks did not hold ({counts})\n\n{texts}"
+    if failed:
+        raise EvalAssertionError(message)
+    first = next(error for error in found if isinstance(error, UnscoredError))
+    raise UnscoredError(message, cause=first.cause)
+
+
+_current: ContextVar[SampleRun | None] = ContextVar("llmeval_sample", default=None)
+
+
+def current_sample() -> SampleRun | None:
+    """Return the case that is running here, None outside of one."""
+    return _current.get()
+
+
+def begin(sample: SampleRun) -> None:
+    """Make `sample` the current one, in this context and those copied from it."""
+    _current.set(sample)
+    comparison_noted.set(sample.note_comparison)
+
+
+def end() -> None:
+    """Leave the current sample."""
+    _current.set(None)
+    comparison_noted.set(None)

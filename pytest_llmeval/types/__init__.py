@@ -1,0 +1,58 @@
+"""The values and Protocols that cross rooms.
+
+Frozen, slotted, keyword-only dataclasses over the standard library. ``to_json`` gives
+plain JSON types with clean text (no lone surrogates), fit for a file and for xdist.
+"""
+
+from __future__ import annotations
+
+from pytest_llmeval.types._case import Case, Source
+from pytest_llmeval.types._messages import (
+    Client,
+    Message,
+    Origin,
+    Prompt,
+    Response,
+    Usage,
+)
+from pytest_llmeval.types._record import CAUSES, Call, Record, Sample, Status
+from pytest_llmeval.types._score import (
+    TOLERANCE,
+    Check,
+    Pairwise,
+    Score,
+    Verdict,
+    comparison_noted,
+)
+from pytest_llmeval.types._text import (
+    WrittenFloat,
+    as_text,
+    clean_json,
+    clean_text,
+)
+
+__all__ = [
+    "CAUSES",
+    "TOLERANCE",
+    "Call",
+    "Case",
+    "Check",
+    "Client",
+    "Message",
+    "Origin",
+    "Pairwise",
+    "Prompt",
+    "Record",
+    "Response",
+    "Sample",
+    "Score",
+    "Source",
+    "Status",
+    "Usage",
+    "Verdict",
+    "WrittenFloat",
+    "as_text",
+    "clean_json",
+    "clean_text",
+    "comparison_noted",
+]

@@ -1,0 +1,134 @@
+"""What is kept of a case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Self
+
+from pytest_llmeval.types._messages import Prompt, Response
+from pytest_llmeval.types._score import Check
+from pytest_llmeval.types._text import clean_json, clean_text
+
+Status = Literal["passed", "failed", "unscored", "skipped", "xfailed", "xpassed"]
+
+#: Why a case could not be scored.
+CAUSES: Final = (
+    "provider",  # the model's server or its wire
+    "application",  # code under test raised
+    "judge",  # the judge gave no verdict, or could not be asked
+    "inconsistent",  # a pairwise judge contradicted itself when the order was swapped
+    "recording",  # replay has no entry
+    "data",  # the dataset row lacks something or holds something unusable
+    "cut",  # the reply ended at the token limit
+    "empty",  # a model replied with nothing
+    "setup",  # a fixture raised
+    "suite",  # a mistake in the test itself
+    "crashed",  # the worker process died
+    "interrupted",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One question to a model and its answer, or what went wrong."""
+
+    role: str
+    """generator, judge, or the name of a further client."""
+    client: str
+    """The spec or configured name of the client."""
+    prompt: Prompt
+    response: Response | None = None
+    error: str | None = None
+    cause: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON types."""
+        return {
+            "role": self.role,
+            "client": self.client,
+            "prompt": self.prompt.to_json(),
+            "response": self.response.to_json() if self.response else None,
+            "error": clean_json(self.error),
+            "cause": self.cause,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One run of a case's body."""
+
+    index: int
+    status: str
+    cause: str | None = None
+    reason: str = ""
+    calls: tuple[Call, ...] = ()
+    checks: tuple[Check, ...] = ()
+    attachments: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON types."""
+        return {
+            "index": self.index,
+            "status": self.status,
+            "cause": self.cause,
+            "reason": clean_json(self.reason),
+            "calls": [call.to_json() for call in self.calls],
+            "checks": [check.to_json() for check in self.checks],
+            "attachments": clean_json(self.attachments),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """All that is kept of one case: rides on its TestReport, becomes a journal line.
+
+    Samples are kept as their JSON, the form in which they arrive from a worker.
+    """
+
+    nodeid: str
+    test: str
+    """The node id without its parameters: file, class and function."""
+    case_id: str
+    status: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    """Parameters besides the case, in the test's own words; columns of the report."""
+    cause: str | None = None
+    reason: str = ""
+    """The failure in one line."""
+    source: str | None = None
+    """``file:line`` of the dataset row."""
+    tags: tuple[str, ...] = ()
+    seconds: float = 0.0
+    """Of the body, waiting included."""
+    rerun: str = ""
+    """The command that runs this case alone."""
+    samples: tuple[Mapping[str, Any], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON types."""
+        return {
+            "nodeid": clean_text(self.nodeid),
+            "test": clean_text(self.test),
+            "case_id": clean_text(self.case_id),
+            "status": self.status,
+            "params": clean_json(self.params),
+            "cause": self.cause,
+            "reason": clean_text(self.reason),
+            "source": self.source,
+            "tags": clean_json(self.tags),
+            "seconds": self.seconds,
+            "rerun": clean_text(self.rerun),
+            "samples": list(self.samples),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Rebuild it from the data of `to_json`."""
+        return cls(
+            **{
+                **data,
+                "tags": tuple(data["tags"]),
+                "samples": tuple(data["samples"]),
+            }
+        )

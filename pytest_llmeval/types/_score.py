@@ -1,0 +1,209 @@
+"""Scores, the checks made of them, and what judges decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Self
+
+from pytest_llmeval.errors import UnscoredError
+from pytest_llmeval.types._text import clean_json
+
+#: How far float noise may carry a value over or under a bar without deciding anything.
+TOLERANCE: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A score held against a bar: what a report lists and a baseline compares."""
+
+    metric: str
+    name: str
+    """Unique in its case; the metric's name by default."""
+    value: float | None
+    operator: str
+    """>=, <=, >, <, == or !=."""
+    threshold: float | None
+    passed: bool | None
+    """None: the score is unscored."""
+    reason: str = ""
+    cause: str | None = None
+    higher_is_better: bool = True
+    version: int = 1
+    """Of the metric: values of different versions are never compared."""
+    response: str | None = None
+    """The text that was scored."""
+    score: Score | None = field(default=None, compare=False)
+    """Only within the process: the score, for the explanation of a failure."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON types."""
+        names = (
+            "metric name value operator threshold passed reason cause "
+            "higher_is_better version response"
+        )
+        return {name: clean_json(getattr(self, name)) for name in names.split()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(**data)
+
+
+#: Called with each comparison of a Score, so that a plain ``assert f1(...) >= 0.6``
+#: stands in the case's record; set while a case runs.
+comparison_noted: ContextVar[Callable[[Check], None] | None] = ContextVar(
+    "llmeval_comparison_noted", default=None
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Score:
+    """A metric's value for one reply. Compares with numbers.
+
+    ``bool(score)`` is "equals 1" for a pass/fail metric and a TypeError for a graded
+    one: without it every ``assert f1(...)`` would hold. Comparing an unscored score
+    raises UnscoredError.
+    """
+
+    metric: str
+    value: float | None
+    """None: could not be scored, see `cause` and `reason`."""
+    reason: str = ""
+    cause: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    low: float = 0.0
+    high: float = 1.0
+    higher_is_better: bool = True
+    binary: bool = False
+    """Pass or fail, nothing between."""
+    version: int = 1
+
+    def holds(self, operator: str, bar: float) -> bool:
+        """Return whether the value stands in this relation to `bar`.
+
+        Values nearer than `TOLERANCE` count as equal.
+
+        Raises:
+            UnscoredError: The value is None.
+        """
+        if self.value is None:
+            raise UnscoredError(self.reason, cause=self.cause or "data")
+        gap = self.value - bar
+        is_equal = abs(gap) <= TOLERANCE
+        return {
+            ">=": gap > 0 or is_equal,
+            "<=": gap < 0 or is_equal,
+            ">": gap > 0 and not is_equal,
+            "<": gap < 0 and not is_equal,
+            "==": is_equal,
+            "!=": not is_equal,
+        }[operator]
+
+    def check(self, operator: str, bar: float, *, name: str | None = None) -> Check:
+        """Return this score held against `bar`; an unscored one has passed=None."""
+        return Check(
+            metric=self.metric,
+            name=name or self.metric,
+            value=self.value,
+            operator=operator,
+            threshold=float(bar),
+            passed=None if self.value is None else self.holds(operator, bar),
+            reason=self.reason,
+            cause=self.cause,
+            higher_is_better=self.higher_is_better,
+            version=self.version,
+            response=self.details.get("response"),
+            score=self,
+        )
+
+    def _compare(self, operator: str, bar: object) -> bool:
+        if not isinstance(bar, int | float):
+            if operator in {"==", "!="}:
+                return operator == "!="
+            message = f"{self.metric} compares with a number, not with {bar!r}"
+            raise TypeError(message)
+        if (note := comparison_noted.get()) is not None:
+            note(self.check(operator, bar))
+        return self.holds(operator, bar)
+
+    def __ge__(self, bar: object) -> bool:
+        return self._compare(">=", bar)
+
+    def __le__(self, bar: object) -> bool:
+        return self._compare("<=", bar)
+
+    def __gt__(self, bar: object) -> bool:
+        return self._compare(">", bar)
+
+    def __lt__(self, bar: object) -> bool:
+        return self._compare("<", bar)
+
+    def __eq__(self, bar: object) -> bool:
+        return self is bar if isinstance(bar, Score) else self._compare("==", bar)
+
+    def __ne__(self, bar: object) -> bool:
+        return self is not bar if isinstance(bar, Score) else self._compare("!=", bar)
+
+    def __hash__(self) -> int:
+        return hash((self.metric, self.value, self.reason))
+
+    def __bool__(self) -> bool:
+        if not self.binary:
+            message = (
+                f"{self.metric} is graded from {self.low:g} to {self.high:g}, so it "
+                f"is neither true nor false: compare it with a bar, "
+                f"`assert {self.metric}(response, case) >= 0.6`"
+            )
+            raise TypeError(message)
+        return self._compare("==", 1)
+
+    def __float__(self) -> float:
+        if self.value is None:
+            raise UnscoredError(self.reason, cause=self.cause or "data")
+        return self.value
+
+    def __repr__(self) -> str:
+        value = "unscored" if self.value is None else f"{self.value:.4g}"
+        return f"{self.metric}={value}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a judge decided about one reply."""
+
+    verdict: Literal["PASS", "FAIL"] | None
+    """None: undecidable, which is never a pass and never a failure."""
+    reason: str = ""
+    """The judge's own words, or why there is no verdict."""
+    raw: str = ""
+    """The judge's whole reply."""
+    cause: str | None = None
+    """Set when `verdict` is None: judge, cut or provider."""
+    response: str | None = None
+    """The text that was judged."""
+    rubric: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairwise:
+    """What a judge decided between two replies, asked in both orders."""
+
+    score: float | None
+    """From the score map; None when inconsistent or undecided."""
+    consistent: bool | None
+    """None: an order gave no label, or only one order was asked."""
+    outcome: Literal["win", "tie", "loss"] | None
+    """Seen from the reply under test; None when there is no score."""
+    first: str | None = None
+    """The label the judge gave, the other reply shown first (as A)."""
+    swapped: str | None = None
+    """The label the judge gave with the two replies swapped."""
+    first_reason: str = ""
+    swapped_reason: str = ""
+    cause: str | None = None
+    reason: str = ""
+    """Why there is no score, for a person."""
+    response: str | None = None
+    against: str | None = None
