@@ -1,0 +1,68 @@
+"""What llmeval.yaml says, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+__all__ = ["Config", "Limits", "ModelEntry"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelEntry:
+    """One model, application or panel under a name."""
+
+    name: str
+    """As configured, or the spec itself."""
+    provider: str
+    """One of `PROVIDERS`; ``panel`` where several judges vote."""
+    model: str = ""
+    """What follows the colon in a spec: a model, ``package.module:name``, a column, a
+    path; nothing where the URL says it all."""
+    base_url: str | None = None
+    api_key_env: str | None = None
+    """The environment variable with the key: the key itself is never written down."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """As written: ``${NAME}`` stands for an environment variable."""
+    ca_bundle: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    prices: Mapping[str, float] = field(default_factory=dict)
+    """US dollars per million tokens: input, output, cached_input."""
+    cache: bool | None = None
+    """None: the provider's own default."""
+    on_length: Literal["unscored", "score"] = "unscored"
+    pass_: Literal["prompt", "case"] = "prompt"
+    """``pass`` in the file."""
+    reply: str | None = None
+    """Dotted path of the text in what comes back."""
+    panel: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Keys that one provider alone knows (body, api_version, deployment, api)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How hard a run may press its models."""
+
+    concurrency: int = 10
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    retries: int = 5
+    timeout_seconds: float = 60.0
+    """Of one attempt."""
+    deadline_seconds: float = 300.0
+    """Of a call with all its retries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """llmeval.yaml; without one every field is as here."""
+
+    generator: str | None = None
+    judge: str | None = None
+    models: Mapping[str, ModelEntry] = field(default_factory=dict)
+    gates: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    path: str | None = None
+    """The file, None when there is none."""
