@@ -1,0 +1,130 @@
+"""The JSON report: one object, a line a test and a case, for other programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_llmeval.report.model import MetricSummary, Report, Row, Totals
+from pytest_llmeval.store.lines import strict_json
+from pytest_llmeval.types import Record
+
+__all__ = ["FORMAT", "render", "write"]
+
+#: Of the report; journals have their own. A new key doesn't change it.
+FORMAT: Final = 1
+
+
+def render(report: Report) -> dict[str, Any]:
+    """Return the report as plain JSON types.
+
+    ``gates`` is empty and ``comparison`` None where the run has none.
+    """
+    return {
+        "format": FORMAT,
+        "run": dict(report.run),
+        "totals": _totals(report.totals),
+        "tests": [_row(row) for row in report.rows],
+        "cases": [_case(record) for record in report.cases],
+        "gates": [],
+        "comparison": None,
+    }
+
+
+def write(report: Report, path: Path) -> None:
+    """Write the report, making folders; a reader sees the old file or the whole new one.
+
+    Raises:
+        OSError: It can't be written; an older file at `path` is as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    target = path.resolve()  # a link stays a link
+    if target.exists() and not target.is_file():
+        message = f"{str(path)!r} is there already, and is no file"
+        raise OSError(message)
+    draft = target.with_name(f".llmeval-{os.urandom(4).hex()}.tmp")
+    try:
+        draft.write_text(_text(render(report)), "utf-8", newline="\n")
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _text(data: Mapping[str, Any]) -> str:
+    """Return strict JSON with each item of the lists on a line of its own."""
+    members = []
+    for key, value in data.items():
+        if isinstance(value, list) and value:
+            items = ",\n".join(map(strict_json, value))
+            members.append(f"{strict_json(key)}: [\n{items}\n]")
+        else:
+            members.append(f"{strict_json(key)}: {strict_json(value)}")
+    return "{\n" + ",\n".join(members) + "\n}\n"
+
+
+def _totals(totals: Totals) -> dict[str, Any]:
+    interval = totals.interval
+    return {
+        **asdict(totals),
+        "pass_rate": totals.pass_rate,
+        "interval": list(interval) if interval else None,
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "nodeid": row.nodeid,
+        "params": dict(row.params),
+        "totals": _totals(row.totals),
+        "metrics": {metric.name: _metric(metric) for metric in row.metrics},
+        "tokens": asdict(row.tokens),
+        "cost": row.cost.total,
+        "cost_live": row.cost.live,
+        "cost_known_calls": row.cost.known,
+        "cost_calls": row.cost.calls,
+        "p50_seconds": row.latency.p50_seconds,
+        "p95_seconds": row.latency.p95_seconds,
+        "live_calls_timed": row.latency.n,
+        "origins": asdict(row.origins),
+    }
+
+
+def _metric(metric: MetricSummary) -> dict[str, Any]:
+    data = asdict(metric)
+    del data["name"]
+    return data
+
+
+def _case(record: Record) -> dict[str, Any]:
+    data = record.to_json()
+    data["samples"] = [_sample(sample) for sample in record.samples]
+    return data
+
+
+def _sample(sample: Mapping[str, Any]) -> dict[str, Any]:
+    call = _call_under_test(sample)
+    response = (call and call["response"]) or {}
+    return {
+        "index": sample["index"],
+        "status": sample["status"],
+        "cause": sample["cause"],
+        "reason": sample["reason"],
+        "prompt": call and call["prompt"],
+        "response": response.get("text"),
+        "origin": response.get("origin"),
+        "scores": sample["checks"],
+        "calls": sample["calls"],
+        "attachments": sample["attachments"],
+    }
+
+
+def _call_under_test(sample: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the last call of a generator, answered if any was."""
+    asked = [call for call in sample["calls"] if call["role"] == "generator"]
+    answered = [call for call in asked if call["response"] is not None]
+    found: list[Mapping[str, Any]] = answered or asked
+    return found[-1] if found else None

@@ -1,0 +1,225 @@
+"""A run in numbers: what every renderer shows, computed once.
+
+Renderers do no arithmetic. All of it is one pass over the records.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pytest_llmeval.errors import UserError
+from pytest_llmeval.report.usage import Cost, Latency, Origins, Tokens, UsageCounter
+from pytest_llmeval.stats import mean, rate, wilson_interval
+from pytest_llmeval.types import Record
+
+__all__ = ["STATUSES", "MetricSummary", "Report", "Row", "Totals", "build_report"]
+
+#: What a case can have come to, in the order of a report.
+STATUSES: Final = (
+    "passed",
+    "failed",
+    "unscored",
+    "gated",
+    "known",
+    "skipped",
+    "xfailed",
+    "xpassed",
+    "not_run",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """How many cases came to what. `cases` is the sum of all the others."""
+
+    cases: int = 0
+    passed: int = 0
+    failed: int = 0
+    unscored: int = 0
+    gated: int = 0
+    known: int = 0
+    skipped: int = 0
+    xfailed: int = 0
+    xpassed: int = 0
+    not_run: int = 0
+
+    @property
+    def scored(self) -> int:
+        """Cases with a verdict that counts: what the pass rate is a share of."""
+        return self.passed + self.failed + self.gated + self.known
+
+    @property
+    def pass_rate(self) -> float | None:
+        """Passed of scored, None when nothing was scored."""
+        return rate(self.passed, self.scored)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the pass rate, None when nothing was scored."""
+        return wilson_interval(self.passed, self.scored) if self.scored else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricSummary:
+    """The values of a check over the cases of a test."""
+
+    name: str
+    """Of the check; that of the metric by default."""
+    metric: str
+    mean: float | None
+    """Of the scored checks alone; None when there are none."""
+    n: int
+    """How many checks have a value: a repeated case has one a sample."""
+    unscored: int
+    higher_is_better: bool
+    version: int | None
+    """Of the metric; None when checks of different versions stand together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A test with one set of parameters."""
+
+    name: str
+    """The test without its file."""
+    nodeid: str
+    """The test with its file, without parameters."""
+    params: Mapping[str, str]
+    totals: Totals
+    metrics: tuple[MetricSummary, ...]
+    tokens: Tokens
+    cost: Cost
+    latency: Latency
+    origins: Origins
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A run."""
+
+    run: Mapping[str, Any]
+    """What is known of the run itself."""
+    totals: Totals
+    rows: tuple[Row, ...]
+    """In the order in which the tests were first seen."""
+    cases: tuple[Record, ...]
+    """Row by row, each row's in the order given."""
+    tokens: Tokens
+    cost: Cost
+    latency: Latency
+    origins: Origins
+
+
+def build_report(records: Iterable[Record], run: Mapping[str, Any]) -> Report:
+    """Return the report of a run.
+
+    Args:
+        records: One a case.
+        run: What is known of the run itself, shown as it is.
+
+    Raises:
+        UserError: A record has a status there isn't.
+    """
+    rows: dict[Any, _RowCounter] = {}
+    overall = UsageCounter()
+    for record in records:
+        key = (record.test, *record.params.items())
+        if key not in rows:
+            rows[key] = _RowCounter(record)
+        rows[key].add(record)
+        overall.add_all(_calls_of(record))
+    statuses: Counter[str] = Counter()
+    for row in rows.values():
+        statuses.update(row.statuses)
+    return Report(
+        run=run,
+        totals=_totals(statuses),
+        rows=tuple(row.summary() for row in rows.values()),
+        cases=tuple(record for row in rows.values() for record in row.records),
+        tokens=overall.tokens(),
+        cost=overall.cost(),
+        latency=overall.latency(),
+        origins=overall.origins(),
+    )
+
+
+class _RowCounter:
+    def __init__(self, first: Record) -> None:
+        self.nodeid = first.test
+        self.params = dict(first.params)
+        self.records: list[Record] = []
+        self.statuses: Counter[str] = Counter()
+        self.metrics: dict[str, _MetricCounter] = {}
+        self.usage = UsageCounter()
+
+    def add(self, record: Record) -> None:
+        if record.status not in STATUSES:
+            known = ", ".join(STATUSES)
+            message = (
+                f"{record.nodeid} has the status {record.status!r}; there are {known}"
+            )
+            raise UserError(message)
+        self.records.append(record)
+        self.statuses[record.status] += 1
+        self.usage.add_all(_calls_of(record))
+        for sample in record.samples:
+            for check in sample["checks"]:
+                name = check["name"]
+                if name not in self.metrics:
+                    self.metrics[name] = _MetricCounter(check)
+                self.metrics[name].add(check)
+
+    def summary(self) -> Row:
+        return Row(
+            name=self.nodeid.partition("::")[2] or self.nodeid,
+            nodeid=self.nodeid,
+            params=self.params,
+            totals=_totals(self.statuses),
+            metrics=tuple(metric.summary() for metric in self.metrics.values()),
+            tokens=self.usage.tokens(),
+            cost=self.usage.cost(),
+            latency=self.usage.latency(),
+            origins=self.usage.origins(),
+        )
+
+
+class _MetricCounter:
+    def __init__(self, first: Mapping[str, Any]) -> None:
+        self.name = str(first["name"])
+        self.metric = str(first["metric"])
+        self.higher_is_better = bool(first["higher_is_better"])
+        self.versions: set[int] = set()
+        self.values: list[float] = []
+        self.unscored = 0
+
+    def add(self, check: Mapping[str, Any]) -> None:
+        self.versions.add(check["version"])
+        value = check["value"]
+        # An infinite value stands in JSON as its text: no mean can hold it.
+        if isinstance(value, int | float):
+            self.values.append(float(value))
+        else:
+            self.unscored += 1
+
+    def summary(self) -> MetricSummary:
+        return MetricSummary(
+            name=self.name,
+            metric=self.metric,
+            mean=mean(self.values),
+            n=len(self.values),
+            unscored=self.unscored,
+            higher_is_better=self.higher_is_better,
+            version=self.versions.pop() if len(self.versions) == 1 else None,
+        )
+
+
+def _calls_of(record: Record) -> Iterator[Mapping[str, Any]]:
+    for sample in record.samples:
+        yield from sample["calls"]
+
+
+def _totals(statuses: Counter[str]) -> Totals:
+    return Totals(cases=statuses.total(), **statuses)

@@ -1,0 +1,147 @@
+"""The report on a terminal: a block a test, what did not pass, what to type next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from pytest_llmeval.report.cases import case_lines
+from pytest_llmeval.report.lines import Line, Page, Segment
+from pytest_llmeval.report.model import MetricSummary, Report, Row
+from pytest_llmeval.report.table import Entry, table_lines
+from pytest_llmeval.report.usage import Cost, Latency, Origins, Tokens
+from pytest_llmeval.stats import money_text, number_text, seconds_text
+
+__all__ = ["render"]
+
+_INDENT: Final = "    "
+
+
+def render(
+    report: Report,
+    *,
+    width: int = 80,
+    unicode: bool = True,
+    show: str = "failures",
+    next_command: str | None = None,
+    notes: Sequence[str] = (),
+    seconds: float | None = None,
+) -> Iterator[Line]:
+    """Yield the lines of a report.
+
+    Args:
+        report: The run.
+        width: Cells of a line.
+        unicode: Whether the terminal can show more than ASCII.
+        show: Which cases are listed: failures (of each kind the first ten), all, none.
+        next_command: What to type next; None when there is nothing to do.
+        notes: Sentences about the run itself.
+        seconds: How long it took.
+    """
+    page = Page(width=max(width, 20), unicode=unicode)
+    if report.rows:
+        yield from table_lines(_entries(report, page), page)
+        yield from _origins(report.origins, seconds, page)
+    yield from case_lines(report.cases, show, page)
+    if notes or next_command:
+        yield Line.of()
+    for note in notes:
+        yield Line.of(Segment.of(page.foreign(note)))
+    if next_command:
+        command = page.foreign(next_command)
+        yield Line.of(Segment.of("next: "), Segment.of(command, "bold"))
+
+
+def _entries(report: Report, page: Page) -> Iterator[Entry]:
+    times = Counter((row.name, *row.params.items()) for row in report.rows)
+    for row in report.rows:
+        is_only = times[row.name, *row.params.items()] == 1
+        usage = _usage(row.tokens, row.cost, row.latency)
+        yield Entry(
+            name=page.foreign(_label(row, row.name if is_only else row.nodeid)),
+            totals=row.totals,
+            below=(
+                *page.wrap(_metrics(row, page), indent=_INDENT, between="   "),
+                *page.wrap(usage, indent=_INDENT, between=page.dot),
+            ),
+        )
+    if len(report.rows) > 1:
+        usage = _usage(report.tokens, report.cost, report.latency)
+        below = page.wrap(usage, indent=_INDENT, between=page.dot)
+        yield Entry(name="all", totals=report.totals, below=tuple(below), is_sum=True)
+
+
+def _label(row: Row, name: str) -> str:
+    params = ", ".join(f"{key}={value}" for key, value in row.params.items())
+    return f"{name}[{params}]" if params else name
+
+
+def _metrics(row: Row, page: Page) -> Iterator[Segment]:
+    for metric in row.metrics:
+        name = page.cut_middle(page.foreign(metric.name), 32)
+        yield Segment.of(page.own(f"{name} {_metric(metric)}"))
+
+
+def _metric(metric: MetricSummary) -> str:
+    value = "–" if metric.mean is None else number_text(metric.mean)
+    remarks = [f"n {metric.n:,}"]
+    if metric.unscored:
+        remarks.append(f"{metric.unscored:,} unscored")
+    if not metric.higher_is_better:
+        remarks.append("lower is better")
+    return f"{value} ({', '.join(remarks)})"
+
+
+def _usage(tokens: Tokens, cost: Cost, latency: Latency) -> Iterator[Segment]:
+    yield from map(Segment.of, _tokens(tokens))
+    yield from map(Segment.of, _cost(cost))
+    yield from map(Segment.of, _latency(latency))
+
+
+def _tokens(tokens: Tokens) -> Iterator[str]:
+    if tokens.unknown < tokens.calls or tokens.input or tokens.output:
+        yield f"tokens {tokens.input:,} in, {tokens.output:,} out"
+    if tokens.unknown:
+        yield f"tokens unknown for {_of(tokens.unknown, tokens.calls)}"
+
+
+def _cost(cost: Cost) -> Iterator[str]:
+    if cost.total is not None:
+        text = f"cost {money_text(cost.total)}"
+        if cost.live is not None and cost.live != cost.total:
+            text += f" ({money_text(cost.live)} of it now)"
+        yield text
+    if cost.known < cost.calls:
+        yield f"cost unknown for {_of(cost.calls - cost.known, cost.calls)}"
+
+
+def _of(part: int, calls: int) -> str:
+    noun = "call" if calls == 1 else "calls"
+    return f"{calls:,} {noun}" if part == calls else f"{part:,} of {calls:,} {noun}"
+
+
+def _latency(latency: Latency) -> Iterator[str]:
+    median, late = latency.p50_seconds, latency.p95_seconds
+    if median is not None and late is not None:
+        yield f"p50 {seconds_text(median)}, p95 {seconds_text(late)}"
+
+
+def _origins(origins: Origins, seconds: float | None, page: Page) -> Iterable[Line]:
+    counts = {
+        "live": origins.live,
+        "cached": origins.cached,
+        "recorded": origins.recorded,
+        "column": origins.column,
+        "unanswered": origins.unanswered,
+    }
+    parts = [
+        Segment.of(f"{name} {count:,}", *(["yellow"] if name == "unanswered" else []))
+        for name, count in counts.items()
+        if count
+    ]
+    if seconds is not None:
+        parts.append(Segment.of(f"{seconds_text(seconds)} in all"))
+    if parts:
+        yield Line.of()
+    yield from page.wrap(parts, indent="", between=page.dot)

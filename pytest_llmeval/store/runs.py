@@ -1,0 +1,242 @@
+"""The journal of a run: a header, a line a case as it ends, a footer.
+
+JSON Lines in ``.llmeval/runs``. Each line reaches the file by one write, so a run that
+is killed leaves whole lines and at most one cut last one. A file without a footer is an
+interrupted run.
+
+Format 1. Every line has a ``kind``: ``run`` (the header, with ``format``), ``case``
+(a `Record`), ``end`` (the footer). A case that was rerun has several lines, and the
+last one counts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Self
+
+from pytest_llmeval.errors import UserError
+from pytest_llmeval.store.lines import parse, prepare_home, strict_json
+from pytest_llmeval.types import Record, Sample
+
+__all__ = ["FORMAT", "KEPT", "Journal", "StoredRun", "read_run", "run_files"]
+
+FORMAT: Final = 1
+#: How many runs are kept.
+KEPT: Final = 20
+
+#: Names of ours: other files in the folder are never deleted.
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z-[0-9a-f]{8}\.jsonl")
+_TEXTS = ("nodeid", "test", "case_id", "status", "reason", "rerun")
+_SAMPLE_KEYS = frozenset(field.name for field in fields(Sample))
+
+
+class Journal:
+    """Writes a run to disk as it goes. Made by `Journal.open`.
+
+    A folder that can't be written or a full disk never stops a run: `trouble` then says
+    what happened, and nothing more is written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.trouble: str | None = None
+        """One sentence for the person at the terminal, None when all is well."""
+        self._descriptor: int | None = None
+
+    @classmethod
+    def open(cls, directory: Path, header: Mapping[str, Any]) -> Self:
+        """Begin a run and delete the oldest ones.
+
+        Args:
+            directory: The ``.llmeval`` of the root directory; made where missing.
+            header: What is known of the run before its first case.
+        """
+        now = datetime.now(UTC)
+        stamp = f"{now:%Y-%m-%dT%H%M%S}.{now.microsecond // 1000:03d}Z"
+        name = f"{stamp}-{os.urandom(4).hex()}.jsonl"
+        journal = cls(directory / "runs" / name)
+        try:
+            prepare_home(directory)
+            journal._create()
+        except OSError as exc:
+            journal._give_up(exc)
+        journal._write({"format": FORMAT, "kind": "run", **header})
+        return journal
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Keep a case that has ended.
+
+        Args:
+            record: The data of `Record.to_json`, its secrets removed.
+        """
+        self._write({"kind": "case", **record})
+
+    def close(self, footer: Mapping[str, Any]) -> None:
+        """End the run: what is known only now goes into the footer."""
+        self._write({"kind": "end", **footer})
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is None:
+            return
+        try:
+            os.close(descriptor)
+        except OSError as exc:  # some file systems tell only now that they are full
+            self._give_up(exc)
+
+    def _create(self) -> None:
+        self.path.parent.mkdir(exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+        # Windows would turn each line feed into two characters.
+        flags |= getattr(os, "O_BINARY", 0)
+        self._descriptor = os.open(self.path, flags, 0o666)
+        others = [path for path in run_files(self.path.parent) if path != self.path]
+        for path in others[KEPT - 1 :]:
+            with suppress(OSError):  # in use, or another run has deleted it
+                path.unlink()
+
+    def _write(self, data: Mapping[str, Any]) -> None:
+        if self._descriptor is None:
+            return
+        line = f"{strict_json(data)}\n".encode()
+        try:
+            written = os.write(self._descriptor, line)
+            if written < len(line):
+                message = f"only {written} of {len(line)} bytes were written"
+                raise OSError(message)
+        except OSError as exc:
+            self._give_up(exc)
+
+    def _give_up(self, exc: OSError) -> None:
+        self.trouble = (
+            f"could not write the journal of this run, {str(self.path)!r}: "
+            f"{exc.strerror or exc}; the run goes on, but what needs its journal "
+            f"(comparing, resuming) will not find it whole"
+        )
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            with suppress(OSError):
+                os.close(descriptor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRun:
+    """A run as its journal has it."""
+
+    path: Path
+    header: Mapping[str, Any]
+    records: tuple[Record, ...]
+    """In the order in which the cases first ended."""
+    footer: Mapping[str, Any] | None
+    """None: the run was interrupted."""
+
+
+def run_files(directory: Path) -> list[Path]:
+    """Return the journals in a ``runs`` folder, newest first; none when it is missing.
+
+    Raises:
+        OSError: It can't be read.
+    """
+    if not directory.is_dir():
+        return []
+    found = [path for path in directory.iterdir() if _NAME.fullmatch(path.name)]
+    return sorted(found, key=lambda path: path.name, reverse=True)
+
+
+def read_run(path: Path) -> StoredRun:
+    """Return the run of a journal; a last line that was cut off is left out.
+
+    Raises:
+        UserError: There is no such file, or it is not a journal of this format; the
+            text names file and line.
+    """
+    try:
+        with path.open("rb") as lines:
+            return _Reader(path).read(lines)
+    except FileNotFoundError as exc:
+        near = ", ".join(repr(p.name) for p in run_files(path.parent)[:5]) or "none"
+        message = f"there is no run {str(path)!r}; the newest runs there: {near}"
+        raise UserError(message) from exc
+    except OSError as exc:
+        message = f"can't read the run {str(path)!r}: {exc.strerror or exc}"
+        raise UserError(message) from exc
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.header: dict[str, Any] | None = None
+        self.records: dict[str, Record] = {}
+        self.footer: dict[str, Any] | None = None
+
+    def read(self, lines: Iterable[bytes]) -> StoredRun:
+        number = 0
+        for number, line in enumerate(lines, 1):
+            self._take(number, line)
+        if self.header is None:
+            cut = "the header is cut off" if number else "the file is empty"
+            raise self._refusal(1, f"{cut}, so there is no run in it")
+        return StoredRun(
+            path=self.path,
+            header=self.header,
+            records=tuple(self.records.values()),
+            footer=self.footer,
+        )
+
+    def _take(self, number: int, line: bytes) -> None:
+        try:
+            data = parse(line)
+        except ValueError as exc:
+            if not line.endswith(b"\n"):  # the process was killed while it wrote
+                return
+            detail = f"not JSON ({exc}); the file was changed or damaged afterwards"
+            raise self._refusal(number, detail) from exc
+        kind = data.pop("kind", None) if isinstance(data, dict) else None
+        if self.header is None:
+            self.header = self._header(number, kind, data)
+        elif self.footer is not None:
+            raise self._refusal(number, "a line after the footer, which is the last")
+        elif kind == "case":
+            record = self._record(number, data)
+            self.records[record.nodeid] = record
+        elif kind == "end":
+            self.footer = data
+        else:
+            wanted = "'case' or 'end'"
+            raise self._refusal(number, f"the kind is {kind!r}, and not {wanted}")
+
+    def _header(self, number: int, kind: Any, data: Any) -> dict[str, Any]:
+        if kind != "run" or "format" not in data:
+            detail = "not the header of a run, which has a 'format' and the kind 'run'"
+            raise self._refusal(number, detail)
+        if data["format"] != FORMAT:
+            detail = (
+                f"the run has format {data['format']!r}, and this version reads "
+                f"{FORMAT}: read it with the version that wrote it, or run again"
+            )
+            raise self._refusal(number, detail)
+        return dict(data)
+
+    def _record(self, number: int, data: dict[str, Any]) -> Record:
+        try:
+            record = Record.from_json(data)
+        except (KeyError, TypeError) as exc:
+            raise self._refusal(number, f"not a whole case ({exc})") from exc
+        if not all(_is_sample(sample) for sample in record.samples):
+            raise self._refusal(number, "not a whole case (a sample lacks something)")
+        wrong = [name for name in _TEXTS if not isinstance(getattr(record, name), str)]
+        if wrong:
+            value = getattr(record, wrong[0])
+            raise self._refusal(number, f"{wrong[0]!r} is {value!r}, and no text")
+        return record
+
+    def _refusal(self, number: int, detail: str) -> UserError:
+        return UserError(f"{self.path}:{number}: {detail}")
+
+
+def _is_sample(data: Any) -> bool:
+    return isinstance(data, dict) and data.keys() >= _SAMPLE_KEYS
