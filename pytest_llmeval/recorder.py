@@ -61,6 +61,8 @@ class SampleRun:
         self.calls: list[Call] = []
         self.checks: list[Check] = []
         self.attachments: dict[str, str] = {}
+        self.recordings: list[dict[str, Any]] = []
+        """Replies to be kept on disk, as the recordings room writes them."""
         self._deferred: list[EvalAssertionError | UnscoredError] | None = None
 
     def add_call(self, call: Call) -> None:

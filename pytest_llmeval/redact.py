@@ -56,6 +56,11 @@ class Redactor:
         }
         self._forms = tuple(sorted(found, key=lambda form: (-len(form), form)))
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to remove."""
+        return not self._forms
+
     def text(self, text: str) -> str:
         """Return `text` without the secrets."""
         spans = [

@@ -7,7 +7,8 @@ as they were written.
 
 from __future__ import annotations
 
+from pytest_llmeval.prompts._free import render_text
 from pytest_llmeval.prompts._render import render, template_check
 from pytest_llmeval.prompts._template import Template
 
-__all__ = ["Template", "render", "template_check"]
+__all__ = ["Template", "render", "render_text", "template_check"]

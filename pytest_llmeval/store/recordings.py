@@ -55,7 +55,10 @@ class Entry:
     def of(cls, request: Mapping[str, Any], sample: int, response: Response) -> Self:
         """Return the entry of a reply, without what is of the moment."""
         kept = {name: getattr(response, name) for name in _KEPT}
-        kept["usage"] = response.usage.to_json() if response.usage else None
+        if response.usage is not None:
+            # How much of a prompt a server had cached is of that hour.
+            usage = {**response.usage.to_json(), "cached_tokens": None}
+            kept["usage"] = {k: v for k, v in usage.items() if v is not None}
         return cls(
             request=clean_json(request),
             sample=sample,

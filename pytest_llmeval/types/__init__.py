@@ -10,6 +10,7 @@ from pytest_llmeval.types._case import Case, Source
 from pytest_llmeval.types._messages import (
     Client,
     Message,
+    Mode,
     Origin,
     Prompt,
     Response,
@@ -39,6 +40,7 @@ __all__ = [
     "Check",
     "Client",
     "Message",
+    "Mode",
     "Origin",
     "Pairwise",
     "Prompt",

@@ -96,6 +96,9 @@ class Usage:
 
 Origin = Literal["live", "cache", "recording", "column"]
 
+#: Where replies may come from, and whether they are kept.
+Mode = Literal["auto", "replay", "record", "rerecord", "live"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Response:

@@ -1,0 +1,29 @@
+"""Assertion helpers: decide, keep the check, then raise with a diff.
+
+Response first, case or expected value second. Each returns its Score when it holds,
+raises `EvalAssertionError` when it doesn't, and `UnscoredError` when nothing can be
+said. They work outside pytest too.
+"""
+
+from __future__ import annotations
+
+from pytest_llmeval.assertions._judged import assert_judge, assert_pairwise
+from pytest_llmeval.assertions._text import (
+    assert_contains,
+    assert_exact,
+    assert_f1,
+    assert_metric,
+    assert_number,
+    assert_regex,
+)
+
+__all__ = [
+    "assert_contains",
+    "assert_exact",
+    "assert_f1",
+    "assert_judge",
+    "assert_metric",
+    "assert_number",
+    "assert_pairwise",
+    "assert_regex",
+]

@@ -1,0 +1,173 @@
+"""Checks of a text by a metric."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pytest_llmeval import metrics
+from pytest_llmeval.assertions._settle import settle_score
+from pytest_llmeval.types import Score
+
+__all__ = [
+    "assert_contains",
+    "assert_exact",
+    "assert_f1",
+    "assert_metric",
+    "assert_number",
+    "assert_regex",
+]
+
+
+def assert_exact(
+    response: Any, expected: Any, *, preset: str = "default", name: str | None = None
+) -> Score:
+    """Fail unless the reply equals the expected text after normalisation.
+
+    Args:
+        response: A Response or a text.
+        expected: A case (its ``expected``), a text, or a list of acceptable ones.
+        preset: How texts are normalised, see `metrics.exact`.
+        name: The check's name in reports.
+
+    Raises:
+        EvalAssertionError: It equals none of them.
+        UnscoredError: The row expects nothing, or a model replied with nothing.
+    """
+    __tracebackhide__ = True
+    score = metrics.score("exact", response, expected, preset=preset)
+    return settle_score(score, "==", 1, name=name)
+
+
+def assert_f1(
+    response: Any,
+    expected: Any,
+    *,
+    threshold: float,
+    preset: str = "default",
+    name: str | None = None,
+) -> Score:
+    """Fail if the token F1 of the reply and the expected text is below `threshold`.
+
+    Args:
+        response: A Response or a text.
+        expected: A case (its ``expected``), a text, or a list whose best one counts.
+        threshold: Least value, 0 to 1.
+        preset: How texts are normalised, see `metrics.f1`.
+        name: The check's name in reports.
+
+    Raises:
+        EvalAssertionError: It is below.
+        UnscoredError: The row expects nothing, or a model replied with nothing.
+    """
+    __tracebackhide__ = True
+    score = metrics.score("f1", response, expected, preset=preset)
+    return settle_score(score, ">=", threshold, name=name)
+
+
+def assert_contains(
+    response: Any,
+    expected: Any,
+    *,
+    mode: Literal["all", "any"] = "all",
+    negate: bool = False,
+    ignore_case: bool = True,
+    name: str | None = None,
+) -> Score:
+    """Fail unless the reply contains the expected text, or all or any of a list.
+
+    Args:
+        response: A Response or a text.
+        expected: A case (its ``expected``), a text or a list of texts.
+        mode: Whether all texts of a list must be there, or any.
+        negate: Fail if it does contain them.
+        ignore_case: Whether letter case matters not.
+        name: The check's name in reports.
+
+    Raises:
+        EvalAssertionError: It does not.
+        UnscoredError: The row expects nothing, or a model replied with nothing.
+    """
+    __tracebackhide__ = True
+    score = metrics.score(
+        "contains",
+        response,
+        expected,
+        mode=mode,
+        negate=negate,
+        ignore_case=ignore_case,
+    )
+    return settle_score(score, "==", 1, name=name)
+
+
+def assert_regex(
+    response: Any, expected: Any, *, negate: bool = False, name: str | None = None
+) -> Score:
+    """Fail unless a part of the reply matches the pattern.
+
+    Args:
+        response: A Response or a text.
+        expected: A pattern, or a case whose ``expected`` is one.
+        negate: Fail if a part does match.
+        name: The check's name in reports.
+
+    Raises:
+        EvalAssertionError: No part matches.
+        UnscoredError: The row has no usable pattern, or a model replied with nothing.
+    """
+    __tracebackhide__ = True
+    score = metrics.score("regex", response, expected, negate=negate)
+    return settle_score(score, "==", 1, name=name)
+
+
+def assert_number(
+    response: Any,
+    expected: Any,
+    *,
+    tolerance: float = 1e-6,
+    name: str | None = None,
+) -> Score:
+    """Fail unless the number the reply ends in equals the expected one.
+
+    Args:
+        response: A Response or a text.
+        expected: A case (its ``expected``), a number or a text that holds one.
+        tolerance: Greatest absolute difference.
+        name: The check's name in reports.
+
+    Raises:
+        EvalAssertionError: It differs, or the reply holds no number.
+        UnscoredError: The row holds no number, or a model replied with nothing.
+    """
+    __tracebackhide__ = True
+    score = metrics.score("number", response, expected, tolerance=tolerance)
+    return settle_score(score, "==", 1, name=name)
+
+
+def assert_metric(
+    response: Any,
+    expected: Any,
+    metric: str,
+    *,
+    threshold: float,
+    name: str | None = None,
+    **options: Any,
+) -> Score:
+    """Fail if a metric's value is on the wrong side of `threshold`.
+
+    Args:
+        response: A Response or a text.
+        expected: A case (its ``expected``) or a value.
+        metric: The name of a metric, built in or registered.
+        threshold: Least value; greatest where lower is better.
+        name: The check's name in reports.
+        **options: Options of the metric.
+
+    Raises:
+        ConfigError: There is no such metric.
+        EvalAssertionError: It does not hold.
+        UnscoredError: It could not be scored.
+    """
+    __tracebackhide__ = True
+    score = metrics.score(metric, response, expected, **options)
+    operator = ">=" if score.higher_is_better else "<="
+    return settle_score(score, operator, threshold, name=name)

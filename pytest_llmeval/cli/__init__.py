@@ -1,0 +1,39 @@
+"""The command line: ``python -m pytest_llmeval COMMAND``.
+
+Each command is a module with ``add(subparsers)`` and ``run(options) -> int``.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+
+from pytest_llmeval.cli import check, generate, model
+from pytest_llmeval.errors import LLMEvalError
+
+__all__ = ["main"]
+
+_COMMANDS = (check, generate, model)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return the exit status: 0 well, 1 not, 2 a mistake in the call.
+
+    Args:
+        arguments: Without the program's name; by default those of the process.
+    """
+    parser = ArgumentParser(
+        prog="python -m pytest_llmeval",
+        description="Everything around the tests; the tests themselves are pytest's.",
+    )
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command in _COMMANDS:
+        command.add(subparsers).set_defaults(run=command.run)
+    options = parser.parse_args(arguments)
+    try:
+        status: int = options.run(options)
+    except LLMEvalError as exc:
+        sys.stderr.write(f"{exc}\n")
+        return 1
+    return status

@@ -1,0 +1,62 @@
+"""The seam of the room: one request in, one response out.
+
+Every provider is a `Backend`, and so is whatever wraps one (retry, limits, cache,
+recordings): the same method inside and outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pytest_llmeval.types import Case, Prompt, Response
+
+__all__ = ["Backend", "Owner", "Request"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """All that a reply may depend on."""
+
+    prompt: Prompt
+    case: Case | None = None
+    """The row asked about; what reads a column or is passed the case needs it."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    sample: int = 0
+    """Index of the repeat: two samples of one prompt are two requests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """The pytest run that a started process belongs to."""
+
+    run: str
+    """Unique to the run, and the same on all of its workers."""
+    process: int
+    """Id of its main process: when that is gone, so is the run."""
+
+
+class Backend(Protocol):
+    """What answers a request."""
+
+    @property
+    def name(self) -> str:
+        """The configured name or spec, as shown in reports."""
+
+    @property
+    def sends_prompt(self) -> bool:
+        """Whether a reply depends on the prompt; a row without input needs none."""
+
+    def identity(self, request: Request) -> dict[str, Any]:
+        """Return everything that changes the answer, the repeat's index apart."""
+
+    async def answer(self, request: Request) -> Response:
+        """Return the reply.
+
+        Raises:
+            UnscoredError: There is none; its cause says whose fault it is.
+        """
+
+    async def close(self) -> None:
+        """Give back what it holds (connections, processes)."""

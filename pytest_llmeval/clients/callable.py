@@ -1,0 +1,230 @@
+"""Code under test as the model: ``python:package.module:name``, or a callable.
+
+A function, plain or async, gets the prompt's text (the `Case` with ``pass: case``) and
+returns a text, a ``(text, cost)`` pair, a mapping with the entry's ``reply`` path, or a
+`Response`. An object with ``generate(prompt, **params)`` is a `Client` and gets the
+`Prompt`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from pytest_llmeval.clients._base import Request
+from pytest_llmeval.errors import ConfigError, UnscoredError, did_you_mean
+from pytest_llmeval.loop import in_daemon_thread, maybe_await
+from pytest_llmeval.types import Response
+
+__all__ = ["CallableBackend", "import_target"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallableBackend:
+    """Asks a callable or a `Client` object of the user's."""
+
+    name: str
+    target: Any
+    passes: Literal["prompt", "case"] = "prompt"
+    reply: str | None = None
+    """Dotted path of the text in a mapping that is returned."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sends_prompt(self) -> bool:
+        """Whether the code gets the prompt, and not the case."""
+        return self.passes == "prompt"
+
+    def identity(self, request: Request) -> dict[str, Any]:
+        """Return the code's name and what it gets; what it does, no key can know."""
+        identity: dict[str, Any] = {
+            "provider": "python",
+            "model": self.name,
+            "messages": request.prompt.to_json(),
+            "params": {**self.params, **request.params},
+        }
+        if self.passes == "case" and request.case is not None:
+            identity["case"] = dict(request.case.fields)
+        return identity
+
+    async def answer(self, request: Request) -> Response:
+        """Return the reply.
+
+        Raises:
+            UnscoredError: The code raised (its exception is the cause of this one),
+                or returned what is not a reply.
+        """
+        call, arguments, keywords = self._call(request)
+        started = time.perf_counter()
+        value = await self._guarded(call, arguments, keywords)
+        seconds = time.perf_counter() - started
+        response = self._response(value)
+        return replace(
+            response,
+            messages=response.messages or request.prompt.messages,
+            provider=response.provider or "python",
+            latency_seconds=response.latency_seconds or seconds,
+        )
+
+    async def close(self) -> None:
+        """Hold nothing."""
+
+    def _call(
+        self, request: Request
+    ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+        params = {**self.params, **request.params}
+        if hasattr(self.target, "generate"):
+            return self.target.generate, (request.prompt,), params
+        if self.passes == "prompt":
+            return self.target, (request.prompt.text,), params
+        if request.case is None:
+            message = f"{self.name} gets the case, and there is none: generator(case)"
+            raise UnscoredError(message, cause="suite")
+        return self.target, (request.case,), params
+
+    async def _guarded(
+        self,
+        call: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+    ) -> Any:
+        import inspect
+
+        try:
+            if inspect.iscoroutinefunction(call):
+                return await call(*arguments, **keywords)
+            # On a thread: a plain function may wait for a network, and the loop
+            # thread waits for nobody.
+            return await maybe_await(
+                await in_daemon_thread(_without_stop(call), arguments, keywords)
+            )
+        except UnscoredError:
+            raise
+        except (Exception, SystemExit) as exc:  # noqa: BLE001
+            # Code under test may raise anything: none of it is an answer.
+            message = f"{self.name} raised {type(exc).__name__}"
+            message += f": {exc}" if str(exc) else ""
+            raise UnscoredError(message, cause="application") from _without_us(exc)
+
+    def _response(self, value: Any) -> Response:
+        if isinstance(value, Response):
+            return value
+        cost = None
+        if isinstance(value, tuple) and len(value) == 2:
+            value, cost = value
+            cost = self._cost(cost)
+        if isinstance(value, Mapping):
+            value = self._from_mapping(value)
+        if isinstance(value, Response):
+            return replace(value, cost=cost)
+        if not isinstance(value, str):
+            message = (
+                f"{self.name} returned {type(value).__name__} {_short(value)}, and a "
+                f"reply is a text, a (text, cost) pair, a mapping with `reply: path` "
+                f"in its entry, or a Response"
+            )
+            raise UnscoredError(message, cause="application")
+        return Response(text=value, provider="python", cost=cost)
+
+    def _cost(self, cost: Any) -> float | None:
+        if cost is None:
+            return None
+        if isinstance(cost, bool) or not isinstance(cost, int | float) or cost < 0:
+            message = f"{self.name} returned the cost {_short(cost)}, not US dollars"
+            raise UnscoredError(message, cause="application")
+        return float(cost)
+
+    def _from_mapping(self, value: Mapping[str, Any]) -> Any:
+        keys = ", ".join(map(str, value)) or "none"
+        if self.reply is None:
+            message = (
+                f"{self.name} returned a mapping (keys: {keys}): say in its entry "
+                f"where the text is, `reply: dotted.path`"
+            )
+            raise UnscoredError(message, cause="application")
+        found: Any = value
+        for part in self.reply.split("."):
+            found = _step(found, part)
+            if found is None:
+                message = (
+                    f"{self.name} returned a mapping without {self.reply!r} "
+                    f"(keys: {keys})"
+                )
+                raise UnscoredError(message, cause="application")
+        return found
+
+
+def _without_us(exc: BaseException) -> BaseException:
+    """Return an exception whose traceback begins in the code under test."""
+    here = str(Path(__file__).parents[1])
+    trace = exc.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(here):
+        trace = trace.tb_next
+    return exc.with_traceback(trace) if trace is not None else exc
+
+
+def _step(value: Any, part: str) -> Any:
+    if isinstance(value, Mapping):
+        return value.get(part)
+    if isinstance(value, list | tuple) and part.isdigit() and int(part) < len(value):
+        return value[int(part)]
+    return None
+
+
+def _without_stop(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `call` with StopIteration wrapped: a future can't carry one."""
+
+    def wrapped(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        try:
+            return call(*arguments, **keywords)
+        except StopIteration as exc:
+            message = "StopIteration left the function"
+            raise RuntimeError(message) from exc
+
+    return wrapped
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def import_target(path: str, *, root: Path) -> Any:
+    """Return the object ``package.module:name`` names.
+
+    Args:
+        path: What follows ``python:`` in a spec.
+        root: Root directory of the suite; modules there are found without set-up.
+
+    Raises:
+        ConfigError: It can't be imported, or it is not a callable or a `Client`.
+    """
+    module_name, _, name = path.partition(":")
+    if not module_name or not name:
+        message = f"python:{path} is not of the form python:package.module:name"
+        raise ConfigError(message)
+    if str(root) not in sys.path:
+        sys.path.append(str(root))
+    try:
+        found: Any = importlib.import_module(module_name)
+    except (Exception, SystemExit) as exc:
+        message = f"python:{path}: importing {module_name!r} raised {exc!r}"
+        raise ConfigError(message) from exc
+    for part in name.split("."):
+        if not hasattr(found, part):
+            there = [n for n in vars(found) if not n.startswith("_")]
+            message = (
+                f"python:{path}: {module_name!r} has no {part!r}"
+                f"{did_you_mean(part, there)}; it has: {', '.join(there) or 'nothing'}"
+            )
+            raise ConfigError(message)
+        found = getattr(found, part)
+    if not callable(found) and not hasattr(found, "generate"):
+        message = f"python:{path} is {_short(found)}, neither callable nor a Client"
+        raise ConfigError(message)
+    return found

@@ -1,0 +1,70 @@
+"""Recordings in front of a model: replayed, kept, or by-passed, as the mode says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_llmeval.clients._base import Backend, Request
+from pytest_llmeval.clients.shelf import Shelf
+from pytest_llmeval.errors import UnscoredError
+from pytest_llmeval.store.recordings import Entry
+from pytest_llmeval.types import Mode, Response
+
+__all__ = ["RecordedBackend"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedBackend:
+    """Answers from a recording where there is one and the mode allows it."""
+
+    inner: Backend
+    shelf: Shelf
+    mode: Mode
+    is_stable: bool = True
+    """False for code under test, which no key can know: only replay serves it."""
+
+    @property
+    def name(self) -> str:
+        """The name of the model behind."""
+        return self.inner.name
+
+    @property
+    def sends_prompt(self) -> bool:
+        """As the model behind."""
+        return self.inner.sends_prompt
+
+    async def answer(self, request: Request) -> Response:
+        """Return the recorded reply, or ask and keep it.
+
+        Raises:
+            UnscoredError: In replay, when nothing is recorded (cause recording);
+                otherwise what the model behind raises.
+        """
+        asked = self.shelf.clean(self.inner.identity(request))
+        entry = None
+        if self._reads:
+            entry = self.shelf.find(asked, request.sample)
+        if entry is None and self.mode == "replay":
+            raise UnscoredError(self.shelf.miss(asked), cause="recording")
+        if entry is not None:
+            response = entry.replayed(request.prompt)
+        else:
+            response = await self.inner.answer(request)
+            entry = Entry.of(asked, request.sample, response)
+        if self.mode in {"record", "rerecord"}:
+            self.shelf.keep(entry)
+        return response
+
+    @property
+    def _reads(self) -> bool:
+        if self.mode == "replay":
+            return True
+        return self.is_stable and self.mode in {"auto", "record"}
+
+    def identity(self, request: Request) -> dict[str, object]:
+        """As the model behind."""
+        return self.inner.identity(request)
+
+    async def close(self) -> None:
+        """Close the model behind."""
+        await self.inner.close()

@@ -1,0 +1,160 @@
+"""Reading a judge's reply. It fails closed: in doubt there is no verdict."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from pytest_llmeval.judging._clean import spoken, visible
+from pytest_llmeval.judging._layout import Page, open_page
+from pytest_llmeval.judging._mentions import Level, Mention, mentions_of
+from pytest_llmeval.judging._objects import Word
+from pytest_llmeval.judging._phrases import TAKEN_BACK, UNTRUE
+from pytest_llmeval.types import Verdict
+
+__all__ = ["printable", "read_verdict"]
+
+_SHOWN: Final = 200
+_REASON_FIELD = re.compile(
+    r"^[\W_]{0,8}(?:reason|reasoning|explanation|rationale|justification)"
+    r"[\W_]{0,4}[:=][ \t]{0,4}(.{1,4000})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FIELD_TAG = re.compile(r"</?\w{1,20}>|<\|[^|<>\n]{1,40}\|>")
+_REASON_EDGES = " \t\n*_`~:;,–—-|=>.!)]\"'"
+
+
+def read_verdict(text: str | None) -> Verdict:
+    """Return what a judge's reply says: PASS, FAIL, or None where that is not plain.
+
+    The judge was asked for a line that starts with PASS or FAIL and goes on with a
+    reason, or for an object with ``verdict`` and ``reason``. Thinking is left out. The
+    verdict labelled as the one over all counts before others; verdicts that
+    contradict each other, conditions, questions and doubts are none.
+
+    Args:
+        text: The reply; None (no content) is no verdict.
+    """
+    if not isinstance(text, str):
+        return _undecided(text, "has no text")
+    seen = visible(text)
+    reply, before = spoken(seen)
+    if not reply.strip():
+        why = "holds thinking and no answer" if seen.strip() else "is empty"
+        return _undecided(text, why)
+    page = open_page(reply, _field_text)
+    mentions = list(mentions_of(page))
+    chosen = None if page.has_unclear_object else _decide(page, mentions)
+    if chosen is None:
+        return _without_mention(text, page, mentions)
+    if before and _first_word(before) not in {None, chosen.verdict}:
+        # "FAIL: it writes </think> PASS": who wrote the tag is not known.
+        return _undecided(text, "holds two verdicts that contradict each other")
+    return Verdict(verdict=chosen.verdict, reason=_reason(page, chosen), raw=text)
+
+
+def _field_text(text: str) -> Word | None:
+    """Return the verdict that an object's field states at its beginning."""
+    page = open_page(text, lambda _: None)
+    first = next(mentions_of(page), None)
+    chosen = _decide(page, list(mentions_of(page)))
+    if chosen is None or first is None or first.level is not Level.HEAD:
+        return None
+    return chosen.verdict
+
+
+def _first_word(text: str) -> str | None:
+    page = open_page(text.strip(), _field_text)
+    heads = [m.verdict for m in mentions_of(page) if m.level is Level.HEAD]
+    return heads[0] if heads else None
+
+
+def _decide(page: Page, mentions: list[Mention]) -> Mention | None:
+    """Return the mention that is the verdict, if one is."""
+    of = {level: [m for m in mentions if m.level is level] for level in Level}
+    said = sorted(of[Level.HEAD] + of[Level.STATEMENT], key=lambda m: m.start)
+    if of[Level.OVERALL]:
+        chosen = _agreed(of[Level.OVERALL])
+        # One bare verdict against the labelled one; two opposite ones are a list.
+        if chosen and {m.verdict for m in said} - {chosen.verdict} == _all(said):
+            chosen = None if said else chosen
+    elif said:
+        chosen = None if _is_list(page, of[Level.HEAD]) else _agreed(said)
+        if chosen and chosen.verdict == "PASS" and _holds_fail(of[Level.ITEM]):
+            chosen = None
+    else:
+        chosen = of[Level.ITEM][0] if len(of[Level.ITEM]) == 1 else None
+    if chosen is None or _is_undone(page, chosen, mentions):
+        return None
+    return chosen
+
+
+def _all(mentions: list[Mention]) -> set[Word]:
+    return {m.verdict for m in mentions}
+
+
+def _agreed(mentions: list[Mention]) -> Mention | None:
+    return mentions[-1] if len(_all(mentions)) == 1 else None
+
+
+def _holds_fail(items: list[Mention]) -> bool:
+    return any(item.verdict == "FAIL" for item in items)
+
+
+def _is_list(page: Page, heads: list[Mention]) -> bool:
+    """Whether several verdicts, each with a reason of its own, are a list of criteria."""
+    tails = {
+        page.objects[m.start].reason if m.start in page.objects else m.tail.strip(" .!")
+        for m in heads
+    }
+    return len(tails - {""}) > 1
+
+
+def _is_undone(page: Page, chosen: Mention, mentions: list[Mention]) -> bool:
+    """Whether a later clause takes the verdict back or says the other word aloud."""
+    loud = (m for m in mentions if m.level is Level.LOUD and m.start > chosen.start)
+    if any(m.verdict != chosen.verdict for m in loud):
+        return True
+    return TAKEN_BACK.search(page.plain, chosen.end) is not None
+
+
+def _without_mention(text: str, page: Page, mentions: list[Mention]) -> Verdict:
+    if page.has_unclear_object:
+        return _undecided(text, "holds an object whose verdict is not plain")
+    if mentions:
+        return _undecided(text, "holds no verdict that is plain")
+    if UNTRUE.fullmatch(" ".join(page.plain[:_SHOWN].split())):
+        return Verdict(verdict="FAIL", reason=page.text.strip(), raw=text)
+    return _undecided(text, "says neither PASS nor FAIL in the place of a verdict")
+
+
+def _undecided(text: Any, why: str) -> Verdict:
+    raw = text if isinstance(text, str) else ""
+    shown = f": {printable(raw)}" if raw.strip() else ""
+    return Verdict(
+        verdict=None, reason=f"the judge's reply {why}{shown}", raw=raw, cause="judge"
+    )
+
+
+def printable(text: str) -> str:
+    """Return a text's beginning as it may be printed, in quotes."""
+    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")
+
+
+def _reason(page: Page, chosen: Mention) -> str:
+    """Return the judge's reason: after the verdict, else below it, else before it."""
+    if chosen.start in page.objects:
+        return page.objects[chosen.start].reason
+    line_end = page.text.find("\n", chosen.end)
+    line_end = len(page.text) if line_end == -1 else line_end
+    field = _REASON_FIELD.search(page.text)
+    for piece in (
+        page.text[chosen.end : line_end],
+        field[1] if field else "",
+        page.text[line_end:],
+        page.text[: chosen.start],
+    ):
+        reason = _FIELD_TAG.sub("", piece).lstrip(_REASON_EDGES).rstrip(" \t\n*_`~")
+        if reason:
+            return reason
+    return ""

@@ -1,0 +1,110 @@
+"""Metrics: functions that score a text against an expected value.
+
+Each is a function ``(response, expected, **options) -> Score`` of its own name, and is
+found by that name too: ``score("f1", response, case)``. A metric's module is imported
+when the metric is first asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.metrics._base import Declaration
+from pytest_llmeval.metrics._custom import REGISTERED, metric
+from pytest_llmeval.metrics._table import MODULES, Metric
+from pytest_llmeval.types import Score
+
+if TYPE_CHECKING:
+    from pytest_llmeval.metrics._contains import contains
+    from pytest_llmeval.metrics._exact import exact
+    from pytest_llmeval.metrics._f1 import f1
+    from pytest_llmeval.metrics._number import number
+    from pytest_llmeval.metrics._regex import regex
+
+__all__ = [
+    "Declaration",
+    "Metric",
+    "contains",
+    "exact",
+    "explain",
+    "f1",
+    "get_metric",
+    "metric",
+    "metric_names",
+    "number",
+    "regex",
+    "score",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MODULES:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(_module(name), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def _module(name: str) -> Any:
+    return import_module(f"{__name__}.{MODULES[name]}")
+
+
+def score(name: str, response: Any, expected: Any, **options: Any) -> Score:
+    """Return the score of a reply by the metric of that name.
+
+    Args:
+        name: A built-in or registered metric.
+        response: A Response or a text.
+        expected: A case (its ``expected``), a value, or a list of acceptable ones.
+        **options: Options of the metric.
+
+    Raises:
+        ConfigError: There is no such metric, or it has no such option.
+    """
+    return get_metric(name)(response, expected, **options)
+
+
+def get_metric(name: str) -> Metric:
+    """Return the metric of that name.
+
+    Raises:
+        ConfigError: There is none; the text has the names there are.
+    """
+    if name in MODULES:
+        module = _module(name)
+        return Metric(
+            declaration=getattr(module, name.upper()), function=getattr(module, name)
+        )
+    if name in REGISTERED:
+        return REGISTERED[name]
+    names = metric_names()
+    message = (
+        f"there is no metric {name!r}{did_you_mean(str(name), names)}; there are: "
+        f"{', '.join(names)}. Your own is registered by @metric({name!r})"
+    )
+    raise ConfigError(message)
+
+
+def metric_names() -> tuple[str, ...]:
+    """Return the names of all metrics, users' own included, sorted."""
+    return tuple(sorted({*MODULES, *REGISTERED}))
+
+
+def explain(score: Score) -> list[str]:
+    """Return lines that explain a failing score, each short and inert.
+
+    Args:
+        score: Of any metric; one of a user's own, of a judge or an unscored one is
+            explained by its reason and texts.
+    """
+    if score.metric in MODULES and score.value is not None:
+        lines: list[str] = _module(score.metric).explain(score)
+        return lines
+    from pytest_llmeval.metrics._explain import generic
+
+    return generic(score)

@@ -1,0 +1,218 @@
+"""Whether a text stands in the reply, as words of its own.
+
+The rule: a word or number is contained only whole. ``Ann`` is not in ``Joanna``, ``4``
+not in ``14``, ``1.4`` or ``4th``, ``5`` not in ``-5``, ``C`` not in ``C++`` or ``C#``.
+An edge of the text that is no letter or digit needs no boundary, nor do scripts that
+are written without spaces (CJK, Thai) or with endings joined on (Hangul). Runs of white
+space, forms of dashes and quotation marks and invisible characters don't count.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, Literal, NamedTuple
+from unicodedata import category
+
+from pytest_llmeval.errors import UnscoredError
+from pytest_llmeval.metrics._base import (
+    Declaration,
+    Details,
+    named,
+    one_of,
+    references_of,
+    scored_by,
+    text_of,
+)
+from pytest_llmeval.metrics._explain import inline, labelled
+from pytest_llmeval.metrics._normalise import UNSPACED, folded, spelling, visible
+from pytest_llmeval.types import Case, Score
+
+__all__ = ["CONTAINS", "contains", "explain"]
+
+CONTAINS: Final = Declaration(name="contains", binary=True)
+
+_UNBOUNDED: Final = re.compile(f"[{UNSPACED}\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
+#: What can be skipped after a place that wasn't a boundary: the rest of the word.
+_RUN: Final = re.compile(
+    rf"[^\W{UNSPACED}\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]+|[^\w\s]+|.", re.DOTALL
+)
+
+
+_MINUS_CURRENCY: Final = re.compile(r"-([$€£¥₹])(?=\d)")
+
+
+#: Characters of a text whose edges are not looked at: no word holds it by chance, and
+#: trying each place where it might stand would take quadratic time.
+_LONG: Final = 1000
+
+
+class _Found(NamedTuple):
+    start: int
+    """-1: not found as words of its own."""
+    within: str = ""
+    """The longer word that holds it, where only such a one does."""
+
+
+@scored_by(CONTAINS)
+def contains(
+    response: Any,
+    expected: Any,
+    *,
+    mode: Literal["all", "any"] = "all",
+    negate: bool = False,
+    ignore_case: bool = True,
+) -> Score:
+    """Return 1 if the reply contains the expected texts as whole words, else 0.
+
+    Args:
+        response: A Response or a text.
+        expected: A case (its ``expected``), a text or a list of texts.
+        mode: Whether ``all`` texts of a list must be there, or ``any``.
+        negate: None of the texts may be there, whatever the mode.
+        ignore_case: Whether letter case matters not.
+
+    Raises:
+        ConfigError: There is no such mode.
+    """
+    one_of("mode", mode, ("all", "any"), "contains")
+    needles = references_of(expected)
+    plain_needles = {n: _needle(n, ignore_case, expected) for n in needles}
+    text = text_of(response, needles)
+    plain = _plain(text, ignore_case)
+    results = {n: _find(plain, needle) for n, needle in plain_needles.items()}
+    found = tuple(n for n, result in results.items() if result.start >= 0)
+    missing = tuple(n for n in results if n not in found)
+    passed = _passes(len(found), len(missing), mode, negate)
+    details = {
+        "response": text,
+        "expected": needles[0] if len(needles) == 1 else list(needles),
+        "normalised_response": plain,
+        "found": found,
+        "missing": missing,
+        "within": {n: r.within for n, r in results.items() if r.within},
+        "around": {n: _around(plain, results[n].start, n) for n in found},
+        "negate": negate,
+    }
+    reason = "" if passed else _reason(found, missing, mode, negate)
+    return CONTAINS.scored(passed, reason, Details(details, dict))
+
+
+def _passes(found: int, missing: int, mode: str, negate: bool) -> bool:
+    if negate:
+        return not found
+    return not missing if mode == "all" else bool(found)
+
+
+def _reason(
+    found: tuple[str, ...], missing: tuple[str, ...], mode: str, negate: bool
+) -> str:
+    if negate:
+        return f"the reply contains {_quoted(found)}"
+    if mode == "any" and len(missing) > 1:
+        return f"the reply contains none of {_quoted(missing)}"
+    return f"the reply does not contain {_quoted(missing)}"
+
+
+def _quoted(texts: tuple[str, ...]) -> str:
+    shown = ", ".join(f"'{inline(text, 40)}'" for text in texts[:3])
+    return f"{shown} and {len(texts) - 3} more" if len(texts) > 3 else shown
+
+
+def _plain(text: str, ignore_case: bool) -> str:
+    text = _MINUS_CURRENCY.sub(r"\1-", visible(spelling(text)))
+    return " ".join((folded(text) if ignore_case else text).split())
+
+
+def _needle(text: str, ignore_case: bool, expected: Any) -> str:
+    plain = _plain(text, ignore_case)
+    if not plain:
+        where = f"{named(expected)}: " if isinstance(expected, Case) else ""
+        message = f"{where}expected {text!r} is an empty text, which any reply contains"
+        raise UnscoredError(message, cause="data")
+    return plain
+
+
+def _find(text: str, needle: str) -> _Found:
+    """Return where `needle` stands as words of its own, or the word that holds it."""
+    start, within = text.find(needle), ""
+    if len(needle) > _LONG:
+        return _Found(start)
+    while start >= 0:
+        if _begins(text, start) and _ends(text, start + len(needle)):
+            return _Found(start)
+        within = within or _surrounding(text, start, start + len(needle))
+        run = _RUN.match(text, start)
+        start = text.find(needle, run.end() if run else start + 1)
+    return _Found(-1, within)
+
+
+def _is_word(char: str) -> bool:
+    # A combining mark belongs to the letter before it.
+    return char.isalnum() or char == "_" or (char > "\x7f" and category(char)[0] == "M")
+
+
+def _is_bound(before: str, after: str) -> bool:
+    """Return whether two neighbouring characters belong to one word."""
+    if _UNBOUNDED.match(before) or _UNBOUNDED.match(after):
+        return False
+    return _is_word(before) and _is_word(after)
+
+
+def _begins(text: str, start: int) -> bool:
+    if not start:
+        return True
+    before, first = text[start - 1], text[start]
+    if _is_bound(before, first):
+        return False
+    further = text[start - 2] if start > 1 else " "
+    if first.isdigit() and before in ".,":
+        return not further.isdigit() and before == ","
+    if first.isdigit() and before == "-":  # a sign, but not the dash of 3-5, COVID-19
+        return further.isalnum() or further in ")]%"
+    if text[start + 1 : start + 2].isdigit():
+        # -5 is not in 10-5, nor .5 in 0.5.
+        return not (before.isalnum() and first in "-.")
+    return True
+
+
+def _ends(text: str, end: int) -> bool:
+    if end == len(text):
+        return True
+    last, after = text[end - 1], text[end]
+    further = text[end + 1 : end + 2]
+    if _is_bound(last, after):
+        return False
+    if last.isdigit() and after in ".,":
+        return not further.isdigit()
+    if last.isalpha() and after in "+#":  # C in C++, but not a in a+b
+        rest = text[end:].lstrip("+#") if further in {"+", "#"} else further
+        return bool(rest) and rest[0].isalnum()
+    return True
+
+
+def _surrounding(text: str, start: int, end: int) -> str:
+    """Return the text between spaces around a place, cut."""
+    left = text.rfind(" ", max(start - 30, 0), start) + 1 or max(start - 30, 0)
+    right = text.find(" ", end, end + 30)
+    return text[left : right if right >= 0 else end + 30]
+
+
+def _around(text: str, start: int, needle: str) -> str:
+    return text[max(start - 25, 0) : start + len(needle) + 25]
+
+
+def explain(score: Score) -> list[str]:
+    """Return lines that say which texts are missing, or found against the wish."""
+    details = score.details
+    lines = []
+    for text in details["missing"][:5] if not details["negate"] else ():
+        lines += labelled("missing", text, lines=2)
+        if text in details["within"]:
+            lines += labelled(
+                "", f"only within '{inline(details['within'][text], 44)}'"
+            )
+    for text in details["found"][:5]:
+        lines += labelled("found", text, lines=2)
+        if details["negate"]:
+            lines += labelled("", f"in '… {inline(details['around'][text], 50)} …'")
+    return [*lines, *labelled("reply", details["response"])]

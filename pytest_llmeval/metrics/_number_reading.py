@@ -1,0 +1,259 @@
+"""Which number a text gives as its answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+from typing import Final
+
+from pytest_llmeval.metrics._number_tokens import Token, plain_text, tokens
+from pytest_llmeval.metrics._number_words import NUMBER_WORDS, with_digits
+
+__all__ = ["Reading", "read_number"]
+
+_STRONG: Final = re.compile(r"####\s*|\\boxed\s*\{")
+_MARKER: Final = re.compile(
+    r"\b(?:(?:final|correct|right|my)\s+)?(?:answer|result)\s*"
+    r"(?:is\b|would\s+be\b|will\s+be\b|comes\s+to\b|[:=]|-(?=\s))(?!\s+(?:not|n't)\b)"
+    r"|(?<![A-Za-z0-9])A\s?:"
+    r"|\b(?:la respuesta es|la réponse est|die antwort (?:ist|lautet)|antwort:|ответ:?)"
+    r"|答案(?:是|为|為)?|答えは?|정답은?",
+    re.IGNORECASE,
+)
+_SENTENCE_END: Final = re.compile(r"[.!?;](?=\s|$)|[。！？；]|\n")
+_DECORATION: Final = re.compile(r"[\s:*_`\"'=]*")
+_NO_NEW_THOUGHT: Final = re.compile(
+    r"[^\w\n]*(?:(?:approximately|approx|about|around|roughly|only|just|exactly|nearly|"
+    r"equal to|equals|minus|negative|US|USD|EUR|[A-Za-z]\s*=)[^\w\n]*)*",
+    re.IGNORECASE,
+)
+_ANOTHER: Final = re.compile(
+    r"\s*(?:[^\W\d]+\s+){0,3}?(?:and|or|to|und|oder|y|o|et|ou|と|和|或)\s*[$€£¥₹]?"
+    r"|\s*[,/]\s*[$€£¥₹]?|\s*(?:[^\W\d]+\s+)?-\s*[$€£¥₹]?",
+    re.IGNORECASE,
+)
+_OPERATOR: Final = re.compile(
+    r"[ \t]*[$€£¥₹]?[ \t]*(?:[-+*/x×÷^]|\b(?:minus|plus|times|to)\b)[ \t]*[$€£¥₹]?",
+    re.IGNORECASE,
+)
+_EQUALS: Final = re.compile(r"=\s*[-+]?\s*(?:[A-Z]{0,3}[$€£¥₹])?\s*$")
+_CONCLUSION: Final = re.compile(
+    r"\b(?:so|thus|therefore|hence|then|which|meaning|means|gives|leaves|total)\b",
+    re.IGNORECASE,
+)
+_ASIDE: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_WORD: Final = re.compile(r"[^\W\d_]+|[0-9.]+")
+#: Characters shown around the number that was read.
+_AROUND: Final = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The number of a text, or why it gives none."""
+
+    value: Decimal | None
+    is_percent: bool = False
+    written: str = ""
+    rule: str = ""
+    """Where it was found: ``after 'the answer is'``, ``the last number``."""
+    around: str = ""
+    """The text around it."""
+    problem: str = ""
+    """Why there is no value."""
+
+
+def read_number(text: str) -> Reading:
+    r"""Return the number a text gives as its answer.
+
+    That of the last ``####`` or ``\boxed{}``, else what follows the last ``the answer
+    is``, ``A:`` and the like, else what follows the last ``=`` of the last sentence,
+    else the last number. Two numbers at the marked place, ranges, dates, sums without
+    their result and ordinals are no number. Never evaluates anything.
+
+    Args:
+        text: The reply, or an expected text.
+    """
+    plain = plain_text(text)
+    return _marked(plain) or _unmarked(plain)
+
+
+def _marked(plain: str) -> Reading | None:
+    """Return the number after the last marker that has one."""
+    for pattern in (_STRONG, _MARKER):
+        ends = len(plain)
+        for match in reversed(list(pattern.finditer(plain))):
+            span = _span(plain, match, ends)
+            ends = match.start()
+            if span is None:
+                continue
+            name = match.group().strip().rstrip("{")
+            if (reading := _in_span(plain, *span, f"after {name!r}")) is not None:
+                return reading
+    return None
+
+
+def _span(plain: str, match: re.Match[str], limit: int) -> tuple[int, int] | None:
+    """Return where the text a marker belongs to starts and ends."""
+    if match.group().endswith("{"):
+        return match.end(), _closing(plain, match.end(), limit)
+    skipped = _DECORATION.match(plain, match.end(), limit)
+    start = skipped.end() if skipped else match.end()
+    end = _SENTENCE_END.search(plain, start, limit)
+    stop = end.start() if end else limit
+    return (start, stop) if start < stop else None
+
+
+def _closing(plain: str, start: int, limit: int) -> int:
+    depth = 1
+    for position in range(start, limit):
+        depth += {"{": 1, "}": -1}.get(plain[position], 0)
+        if not depth:
+            return position
+    return limit
+
+
+def _in_span(plain: str, start: int, end: int, rule: str) -> Reading | None:
+    # Digits further on are seen, so that a number is never cut in two.
+    found = [_shifted(token, start) for token in tokens(plain[start:end])]
+    if not found:
+        return _in_words(plain[start:end], rule)
+    if (equal := _after_equals(plain, found)) is not None:
+        return _reading(plain, equal, rule)
+    lead = _NO_NEW_THOUGHT.match(plain, start)
+    if lead is None or lead.end() < found[0].start:
+        return _last(plain, found, rule)
+    if _operates(plain, found[:2]):
+        return _nothing(plain, found[0], "is part of a sum or range without a result")
+    if len(found) > 1 and _is_another(plain, found[0], found[1]):
+        return _nothing(plain, found[0], "is one of several numbers")
+    return _reading(plain, found[0], rule)
+
+
+def _shifted(token: Token, by: int) -> Token:
+    return Token(
+        start=token.start + by,
+        end=token.end + by,
+        written=token.written,
+        value=token.value,
+        is_percent=token.is_percent,
+    )
+
+
+def _is_another(plain: str, first: Token, second: Token) -> bool:
+    between = _ANOTHER.fullmatch(plain, first.end, second.start)
+    return between is not None and first.value != second.value
+
+
+def _unmarked(plain: str) -> Reading:
+    every = list(tokens(plain))
+    if not every:
+        return _in_words(plain, "the number word") or Reading(
+            value=None, problem="holds no number"
+        )
+    asides = [match.span() for match in _ASIDE.finditer(plain)]
+    found = list(_outside(every, asides)) or every
+    last = found[-1]
+    equal = _after_equals(plain, found)
+    if equal is not None and _is_conclusion(plain, equal, last):
+        return _reading(plain, equal, "after '='")
+    return _last(plain, found, "the last number")
+
+
+def _outside(
+    found: Sequence[Token], spans: Sequence[tuple[int, int]]
+) -> Iterator[Token]:
+    position = 0
+    for token in found:
+        while position < len(spans) and spans[position][1] <= token.start:
+            position += 1
+        if position == len(spans) or spans[position][0] > token.start:
+            yield token
+
+
+def _after_equals(plain: str, found: Sequence[Token]) -> Token | None:
+    for token in reversed(found):
+        if _EQUALS.search(plain, max(token.start - 12, 0), token.start):
+            return token
+    return None
+
+
+def _is_conclusion(plain: str, equal: Token, last: Token) -> bool:
+    """Return whether no new thought stands between ``= x`` and the last number."""
+    if equal is last:
+        return True
+    spans = (_SENTENCE_END, _CONCLUSION)
+    return not any(p.search(plain, equal.end, last.start) for p in spans)
+
+
+def _last(plain: str, found: Sequence[Token], rule: str) -> Reading:
+    if _operates(plain, found[-2:]):
+        return _nothing(plain, found[-1], "is part of a sum or range without a result")
+    return _reading(plain, found[-1], rule)
+
+
+def _operates(plain: str, pair: Sequence[Token]) -> bool:
+    """Return whether two numbers are the sides of a sum or range."""
+    for first, second in pairwise(pair):
+        between = plain[first.end : second.start]
+        if _OPERATOR.fullmatch(between):
+            is_from = plain[max(first.start - 8, 0) : first.start].lower().find("from ")
+            return not ("to" in between.lower() and is_from >= 0)
+        start = plain[max(first.start - 12, 0) : first.start].lower()
+        if "between" in start and between.strip().lower() in {"and", "and $"}:
+            return True
+    return False
+
+
+def _reading(plain: str, token: Token, rule: str) -> Reading:
+    if token.value is None:
+        return _nothing(plain, token, "can't be read as one number")
+    return Reading(
+        value=token.value,
+        is_percent=token.is_percent,
+        written=token.written,
+        rule=rule,
+        around=_around(plain, token),
+    )
+
+
+def _nothing(plain: str, token: Token, why: str) -> Reading:
+    return Reading(
+        value=None,
+        written=token.written,
+        around=_around(plain, token),
+        problem=f"{token.written[:40]!r} {why}",
+    )
+
+
+def _around(plain: str, token: Token) -> str:
+    start, end = max(token.start - _AROUND, 0), token.end + _AROUND
+    before, after = "… " if start else "", " …" if end < len(plain) else ""
+    return f"{before}{plain[start:end].strip()}{after}"
+
+
+def _in_words(text: str, rule: str) -> Reading | None:
+    """Return the last number written in words; a lone "one" only at the start."""
+    words = [word.lower() for word in _WORD.findall(text)]
+    if not NUMBER_WORDS.intersection(words):
+        return None
+    if words[0] != "one":
+        words = _without_pronouns(words)
+    read = [w for w in with_digits(words) if w[0].isdigit() and w[-1].isdigit()]
+    if not read:
+        return None
+    return Reading(value=Decimal(read[-1]), written=read[-1], rule=f"{rule}, in words")
+
+
+def _without_pronouns(words: Sequence[str]) -> list[str]:
+    """Return words without each "one" that no number word stands beside."""
+    padded = ["", *words, ""]
+    return [
+        word
+        for before, word, after in zip(padded, padded[1:], padded[2:], strict=False)
+        if word != "one"
+        or NUMBER_WORDS.intersection({before, after})
+        or before == "and"
+    ]

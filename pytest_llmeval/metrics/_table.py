@@ -1,0 +1,59 @@
+"""Metrics by name: the built-in ones, and what is found under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Final
+
+from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.metrics._base import Declaration
+from pytest_llmeval.types import Score
+
+__all__ = ["MODULES", "Metric"]
+
+#: Metric to module. The module has the function under the metric's name, its
+#: `Declaration` under the same in capitals, and ``explain(score)``.
+MODULES: Final[Mapping[str, str]] = {
+    "contains": "_contains",
+    "exact": "_exact",
+    "f1": "_f1",
+    "number": "_number",
+    "regex": "_regex",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A metric as it is found by its name."""
+
+    declaration: Declaration
+    function: Callable[..., Score]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.declaration.name
+
+    def __call__(self, response: Any, expected: Any, **options: Any) -> Score:
+        try:
+            return self.function(response, expected, **options)
+        except TypeError as exc:
+            self._check_options(options, exc)
+            raise
+
+    def _check_options(self, options: Mapping[str, Any], exc: TypeError) -> None:
+        """Raise a ConfigError if the metric has no such option."""
+        parameters = signature(self.function).parameters.values()
+        known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+        if any(p.kind is p.VAR_KEYWORD for p in parameters):
+            return
+        positional = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY][2:]
+        for option in options:
+            if option not in (names := [*positional, *known]):
+                message = (
+                    f"{self.name} has no option {option!r}{did_you_mean(option, names)}"
+                    f"; it has: {', '.join(names) or 'none'}"
+                )
+                raise ConfigError(message) from exc

@@ -1,0 +1,146 @@
+"""The pytest plugin: hooks that delegate.
+
+Loaded by every pytest run of everyone who has the package installed, so nothing here
+imports another room before an evaluation is collected (ARCHITECTURE.md, "Start-up").
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import pytest
+
+from pytest_llmeval.plugin._internals import own_fixtures_used
+from pytest_llmeval.plugin.fixtures import (
+    NAMES,
+    generator,
+    judge,
+    llm_client,
+    llmeval,
+)
+
+__all__ = ["generator", "judge", "llm_client", "llmeval"]
+
+_MARKER = (
+    "llmeval(dataset=None, *, columns=None, prompt=None, system=None, generator=None, "
+    "judge=None, limit=None): the test evaluates an LLM application, once for each "
+    "case of the dataset"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the --llmeval-* options."""
+    from pytest_llmeval.plugin.options import add_options
+
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker; refuse an installation that is not whole."""
+    config.addinivalue_line("markers", _MARKER)
+    _refuse_namesake()
+    from pytest_llmeval.plugin.options import check_options
+
+    settings = check_options(config)
+    if settings is not None and settings.require is not None:
+        # Asked to fail when nothing was scored, which is also when nothing was there.
+        from pytest_llmeval.plugin.run import run_of
+
+        run_of(config)
+    elif config.getoption("dist", "no") != "no":
+        config.pluginmanager.register(_Controller(config), "llmeval-controller")
+
+
+def _refuse_namesake() -> None:
+    """Refuse the unrelated distribution pytest-llmeval, which has our import name.
+
+    Its plugin is a file where ours is a folder, and its empty __init__ replaces ours.
+    """
+    if os.path.exists(os.path.dirname(__file__) + ".py"):
+        message = (
+            "two distributions hold the package pytest_llmeval: "
+            "pytest-llm-regression (this plugin) and pytest-llmeval, an unrelated "
+            "project; run `pip uninstall -y pytest-llmeval pytest-llm-regression` and "
+            "`pip install pytest-llm-regression`"
+        )
+        raise pytest.UsageError(message)
+
+
+class _Controller:
+    """Waits on an xdist controller for the first report that carries a record."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Make the run; it hears of further reports by itself."""
+        if getattr(report, "llmeval", None) is None:
+            return
+        from pytest_llmeval.plugin.run import run_of
+
+        self.config.pluginmanager.unregister(self)
+        run_of(self.config).pytest_runtest_logreport(report)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a marked function its cases."""
+    used = own_fixtures_used(metafunc, NAMES, f"{__name__}.fixtures")
+    if used or metafunc.definition.get_closest_marker("llmeval") is not None:
+        from pytest_llmeval.plugin.collect import parametrize
+
+        parametrize(metafunc, used)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Mark tests that use our fixtures, before -m selects."""
+    found = False
+    for item in items:
+        if item.get_closest_marker("llmeval") is None:
+            if not own_fixtures_used(item, NAMES, f"{__name__}.fixtures"):
+                continue
+            item.add_marker("llmeval")
+        found = True
+    if found:
+        from pytest_llmeval.plugin.collect import select
+        from pytest_llmeval.plugin.run import run_of
+
+        run_of(config)
+        select(config, items)
+
+
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
+    """Run an ``async def`` evaluation that no other plugin claims."""
+    if pyfuncitem.get_closest_marker("llmeval") is None:
+        return None
+    from pytest_llmeval.plugin.bodies import call_body
+
+    return call_body(pyfuncitem)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Write the report between the failures and the short summary."""
+    run = config.pluginmanager.getplugin("llmeval-run")
+    if run is not None and not run.is_worker:
+        from pytest_llmeval.plugin.summary import write_report
+
+        write_report(terminalreporter, run)
+
+
+def pytest_assertrepr_compare(
+    config: pytest.Config, op: str, left: object, right: object
+) -> list[str] | None:
+    """Explain a plain ``assert f1(response, case) >= 0.6`` that failed."""
+    types = sys.modules.get("pytest_llmeval.types")
+    if types is None or not any(isinstance(x, types.Score) for x in (left, right)):
+        return None
+    from pytest_llmeval.plugin.native import explain_comparison
+
+    return explain_comparison(op, left, right)

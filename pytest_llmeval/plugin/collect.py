@@ -1,0 +1,282 @@
+"""From a marked function to its cases: parameters, ids, marks of rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from pytest_llmeval.clients.column import ColumnBackend
+from pytest_llmeval.datasets import cases_from, check_node_ids, node_id
+from pytest_llmeval.errors import (
+    ConfigError,
+    EvalAssertionError,
+    UserError,
+    did_you_mean,
+)
+from pytest_llmeval.plugin._internals import parameters
+from pytest_llmeval.plugin.marker import Marker, read_marker
+from pytest_llmeval.plugin.runtime import Runtime, no_model_text, runtime_of
+from pytest_llmeval.prompts import template_check
+from pytest_llmeval.types import Case
+
+__all__ = ["label_of", "parametrize", "select"]
+
+_TAGS = pytest.StashKey[dict[str, str]]()
+
+
+def parametrize(metafunc: pytest.Metafunc, fixtures: set[str]) -> None:
+    """Give a function its cases.
+
+    Args:
+        metafunc: The function, marked or using one of our fixtures.
+        fixtures: The fixtures of ours it uses.
+
+    Raises:
+        pytest.Collector.CollectError: The marker, the dataset, a template or a model
+            can't be used.
+    """
+    try:
+        _parametrize(metafunc, fixtures, runtime_of(metafunc.config))
+    except UserError as exc:
+        message = f"{metafunc.definition.nodeid}: {exc}"
+        raise pytest.Collector.CollectError(message) from exc
+
+
+def select(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the cases that --llmeval-cases names, and give -k the tags as written.
+
+    Raises:
+        pytest.UsageError: No dataset has a case with such an id.
+    """
+    wanted = set(runtime_of(config).settings.cases)
+    found: set[str] = set()
+    dropped = []
+    for item in items:
+        case = parameters(item).get("case")
+        if isinstance(case, Case):
+            item.extra_keyword_matches.update(case.tags)
+            found.add(case.id)
+        if wanted and not (isinstance(case, Case) and case.id in wanted):
+            dropped.append(item)
+    for name in sorted(wanted - found):
+        message = (
+            f"--llmeval-cases: no dataset has a case {name!r}"
+            f"{did_you_mean(name, found)}"
+        )
+        raise pytest.UsageError(message)
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+        gone = set(map(id, dropped))
+        items[:] = [item for item in items if id(item) not in gone]
+
+
+def _parametrize(
+    metafunc: pytest.Metafunc, fixtures: set[str], runtime: Runtime
+) -> None:
+    marker = read_marker(metafunc.definition)
+    base = metafunc.definition.path.parent
+    variants = _variants(runtime, marker, fixtures)
+    cases = _cases(metafunc, marker, base, runtime)
+    for variant in variants:
+        _check(runtime, variant, fixtures, base, cases)
+    if marker is None or (marker.dataset is None and len(variants) == 1):
+        _single_case(metafunc, cases)
+        return
+    parameters = [
+        pytest.param(
+            case,
+            id=node_id(case.id) + "".join(f"-{node_id(text)}" for text in pins),
+            marks=[*_row_marks(case, metafunc.config), *variant_marks],
+        )
+        for pins, variant_marks in _pinned(variants)
+        for case in cases or ()
+    ]
+    if "case" not in metafunc.fixturenames:
+        # A matrix over models of a test without a dataset: its parameter needs a name.
+        metafunc.fixturenames.append("case")
+    metafunc.parametrize("case", parameters)
+
+
+def _single_case(metafunc: pytest.Metafunc, cases: Sequence[Case] | None) -> None:
+    """Give a test without a dataset its one case, where it asks for it."""
+    if "case" in metafunc.fixturenames and cases is not None:
+        parameter = pytest.param(cases[0], id=pytest.HIDDEN_PARAM)
+        metafunc.parametrize("case", [parameter])
+
+
+def _cases(
+    metafunc: pytest.Metafunc, marker: Marker | None, base: Path, runtime: Runtime
+) -> list[Case] | None:
+    """Return a test's cases, None when the test parametrizes `case` itself."""
+    definition = metafunc.definition
+    has_own = any(
+        "case" in _argnames(mark) for mark in definition.iter_markers("parametrize")
+    )
+    if marker is None or marker.dataset is None:
+        return None if has_own else [Case(id=definition.originalname or "case")]
+    if has_own:
+        message = "case comes from the marker's dataset and from parametrize: drop one"
+        raise ConfigError(message)
+    if "case" not in metafunc.fixturenames:
+        message = (
+            "the marker has a dataset, and the function has no argument `case` to "
+            "receive its rows"
+        )
+        raise ConfigError(message)
+    found = cases_from(
+        marker.dataset, columns=marker.columns, root=runtime.root, base=base
+    )
+    if not found:
+        message = f"the dataset {_shown(marker.dataset)} holds no cases"
+        raise ConfigError(message)
+    check_node_ids(found)
+    return _limited(found, marker, runtime)
+
+
+def _argnames(mark: pytest.Mark) -> list[str]:
+    names: Any = mark.args[0] if mark.args else mark.kwargs.get("argnames", "")
+    if isinstance(names, str):
+        return [name.strip() for name in names.split(",")]
+    return list(names)
+
+
+def _shown(dataset: Any) -> str:
+    return repr(dataset) if isinstance(dataset, str | Path) else "of the marker"
+
+
+def _limited(cases: list[Case], marker: Marker, runtime: Runtime) -> list[Case]:
+    """Return the cases that the marker's limit and the options leave."""
+    settings = runtime.settings
+    if marker.limit is not None:
+        cases = cases[: marker.limit]
+    if isinstance(settings.limit, float):
+        # At least one: a share of a small dataset is not nothing.
+        cases = cases[: max(1, int(len(cases) * settings.limit))]
+    elif settings.limit is not None:
+        cases = cases[: settings.limit]
+    if settings.sample is not None and settings.sample[0] < len(cases):
+        count, seed = settings.sample
+        # In the dataset's order, and by a seed: the same on every xdist worker.
+        drawn = sorted(Random(seed).sample(range(len(cases)), count))
+        cases = [cases[index] for index in drawn]
+    return cases
+
+
+def _variants(
+    runtime: Runtime, marker: Marker | None, fixtures: set[str]
+) -> list[Marker]:
+    """Return one marker per model and prompt of the matrix."""
+    merged = marker or Marker()
+    models: Sequence[Any] = runtime.generators(marker)
+    if "generator" not in fixtures:
+        models = models[:1]
+    prompts: Any = merged.prompt
+    if not isinstance(prompts, list | tuple):
+        prompts = [prompts]
+    return [
+        Marker(prompt=prompt, generator=model, system=merged.system, judge=merged.judge)
+        for model in models or [None]
+        for prompt in prompts
+    ]
+
+
+def _pinned(
+    variants: list[Marker],
+) -> Iterator[tuple[list[str], list[pytest.MarkDecorator]]]:
+    """Yield what each variant adds to an id, and the mark that pins it.
+
+    Nothing when there is only one: ids stay when a second model comes and goes.
+    """
+    several = {
+        name
+        for name in ("generator", "prompt")
+        if len({label_of(getattr(variant, name)) for variant in variants}) > 1
+    }
+    for variant in variants:
+        pins = {name: getattr(variant, name) for name in sorted(several)}
+        marks = [pytest.mark.llmeval(**pins)] if pins else []
+        yield [label_of(value) for value in pins.values()], marks
+
+
+def label_of(value: Any) -> str:
+    """Return how a model or prompt of a matrix is called in ids and reports."""
+    return str(getattr(value, "__name__", value))
+
+
+def _row_marks(case: Case, config: pytest.Config) -> list[pytest.MarkDecorator]:
+    """Return the marks a row asks for."""
+    marks = [_tag_mark(tag, case, config) for tag in case.tags]
+    if case.skip is not None:
+        marks.append(pytest.mark.skip(reason=case.skip))
+    if case.xfail is not None:
+        # Only a check that did not hold is the failure that was expected.
+        expected = pytest.mark.xfail(
+            reason=case.xfail, raises=EvalAssertionError, strict=False
+        )
+        marks.append(expected)
+    return marks
+
+
+def _tag_mark(tag: str, case: Case, config: pytest.Config) -> pytest.MarkDecorator:
+    """Return the mark of a row's tag, registered under a name `-m` can take.
+
+    A data file must not be able to switch tests off: a tag that is called like a mark
+    of pytest, a plugin or the project is refused.
+    """
+    known = config.stash.setdefault(_TAGS, {})
+    name = re.sub(r"[^\w.+/-]", "_", tag)
+    if name not in known:
+        taken = {re.split(r"[:(]", line)[0].strip() for line in _marker_lines(config)}
+        if name in taken:
+            message = (
+                f"{case.source or case.id}: the tag {tag!r} is called like the mark "
+                f"{name!r}, which pytest or the project gives a meaning: rename the tag"
+            )
+            raise ConfigError(message)
+        config.addinivalue_line("markers", f"{name}: tag of a dataset row")
+        known[name] = tag
+    mark: pytest.MarkDecorator = getattr(pytest.mark, name)
+    return mark
+
+
+def _marker_lines(config: pytest.Config) -> list[str]:
+    return [str(line) for line in config.getini("markers")]
+
+
+def _check(
+    runtime: Runtime,
+    variant: Marker,
+    fixtures: set[str],
+    base: Path,
+    cases: list[Case] | None,
+) -> None:
+    """Find mistakes before anything is asked: models, columns, the first prompt."""
+    plan = runtime.plan(variant, base)
+    for role, spec in (("generator", plan.generator), ("judge", plan.judge)):
+        if role not in fixtures:
+            continue
+        if spec is None:
+            raise ConfigError(no_model_text(role))
+        backend = runtime.clients.backend(spec)
+        if isinstance(backend, ColumnBackend) and cases and role == "generator":
+            _check_column(backend, cases)
+    if cases and plan.prompt is not None:
+        template_check(plan.prompt, *cases)
+
+
+def _check_column(backend: ColumnBackend, cases: list[Case]) -> None:
+    """Refuse a column that no row has; one that some rows lack leaves these unscored."""
+    if any(backend.column in case.fields for case in cases):
+        return
+    columns = list(dict.fromkeys(str(name) for name in cases[0].fields))
+    message = (
+        f"{backend.name}: no row has a column {backend.column!r}"
+        f"{did_you_mean(backend.column, columns)}; "
+        f"columns: {', '.join(columns) or 'none'}"
+    )
+    raise ConfigError(message)

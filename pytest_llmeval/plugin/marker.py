@@ -1,0 +1,144 @@
+"""The `llmeval` marker: its keywords, checked and merged, closest first."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.plugin._internals import parameter_marks
+
+__all__ = ["Marker", "read_marker"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """What the markers of a test say together."""
+
+    dataset: Any = None
+    columns: Any = None
+    prompt: Any = None
+    system: Any = None
+    generator: Any = None
+    judge: Any = None
+    limit: int | None = None
+
+
+def _signature(
+    dataset: Any = None,
+    *,
+    columns: Any = None,
+    prompt: Any = None,
+    system: Any = None,
+    generator: Any = None,
+    judge: Any = None,
+    limit: int | None = None,
+) -> None:
+    """Take the marker's arguments: its one definition of what there is."""
+
+
+_SIGNATURE = inspect.signature(_signature)
+
+
+def read_marker(node: Any) -> Marker | None:
+    """Return what the markers of a test or function say, None if it has none.
+
+    Raises:
+        ConfigError: A keyword is unknown or has a value it can't have.
+    """
+    merged: dict[str, Any] = {}
+    found = False
+    for mark in _closest_first(node):
+        found = True
+        for name, value in _arguments(mark).items():
+            merged.setdefault(name, value)
+    return Marker(**merged) if found else None
+
+
+def _closest_first(node: Any) -> Iterator[pytest.Mark]:
+    """Yield the markers: of the parameter set, the function, the class, the module."""
+    own = [mark for mark in parameter_marks(node) if mark.name == "llmeval"]
+    yield from own
+    for mark in node.iter_markers("llmeval"):
+        if not any(mark is other for other in own):
+            yield mark
+
+
+def _arguments(mark: pytest.Mark) -> Mapping[str, Any]:
+    if len(mark.args) > 1:
+        message = (
+            f"the llmeval marker takes one dataset, and got {len(mark.args)}: "
+            f"{', '.join(map(repr, mark.args))}; a glob or a list joins several"
+        )
+        raise ConfigError(message)
+    names = list(_SIGNATURE.parameters)
+    for name in mark.kwargs:
+        if name not in names:
+            message = (
+                f"the llmeval marker has no keyword {name!r}"
+                f"{did_you_mean(name, names)}; keywords: {', '.join(names)}"
+            )
+            raise ConfigError(message)
+    if mark.args and "dataset" in mark.kwargs:
+        message = "the llmeval marker got its dataset twice, first and as dataset="
+        raise ConfigError(message)
+    given = dict(_SIGNATURE.bind(*mark.args, **mark.kwargs).arguments)
+    for name, check in _CHECKS.items():
+        if name in given and not check[0](given[name]):
+            message = f"llmeval marker: {name} is {check[1]}, not {given[name]!r}"
+            raise ConfigError(message)
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _is_model(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return bool(value) and all(
+            _is_model(v) and not isinstance(v, list | tuple) for v in value
+        )
+    is_named = isinstance(value, str | Mapping) and bool(value)
+    return value is None or is_named or callable(value) or hasattr(value, "generate")
+
+
+def _is_template(value: Any) -> bool:
+    return value is None or isinstance(value, str | Path) or callable(value)
+
+
+def _is_prompt(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return bool(value) and all(map(_is_template, value))
+    return _is_template(value)
+
+
+def _is_dataset(value: Any) -> bool:
+    return isinstance(value, str | Path | list | tuple | None) or callable(value)
+
+
+def _is_limit(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    )
+
+
+_CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "dataset": (
+        _is_dataset,
+        "a path or glob, a list of mappings, texts or cases, or a callable",
+    ),
+    "columns": (
+        lambda value: isinstance(value, str | Mapping | None),
+        "a mapping {our_field: 'their.path'} or the name of a preset",
+    ),
+    "prompt": (_is_prompt, "a template, a path, a callable, or a list of these"),
+    "system": (_is_template, "a template, a path or a callable"),
+    "generator": (_is_model, "a model spec, a mapping, a callable, or a list of these"),
+    "judge": (
+        lambda value: _is_model(value) and not isinstance(value, list | tuple),
+        "a model spec, a mapping or a callable",
+    ),
+    "limit": (_is_limit, "a whole number from 1 up"),
+}

@@ -1,0 +1,61 @@
+"""What became of a case: from pytest's report to one of our statuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from pytest_llmeval.errors import UnscoredError, UserError
+from pytest_llmeval.types import Status
+
+__all__ = ["Outcome", "outcome_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A case's status, and why."""
+
+    status: Status
+    cause: str | None = None
+    reason: str = ""
+    """One line."""
+
+
+def outcome_of(
+    report: pytest.TestReport, error: BaseException | None
+) -> Outcome | None:
+    """Return the outcome a phase decides, None if it leaves the case open.
+
+    Args:
+        report: Of setup or call, as pytest and other plugins have made it.
+        error: What was raised in the phase.
+    """
+    if report.when == "teardown" or (report.when == "setup" and report.passed):
+        return None
+    if report.skipped:
+        is_expected_failure = hasattr(report, "wasxfail")
+        status: Status = "xfailed" if is_expected_failure else "skipped"
+        return Outcome(status=status, reason=_line(error))
+    if report.passed:
+        return Outcome(status="xpassed" if hasattr(report, "wasxfail") else "passed")
+    return _failed(report, error)
+
+
+def _failed(report: pytest.TestReport, error: BaseException | None) -> Outcome:
+    if isinstance(error, UnscoredError):
+        return Outcome(status="unscored", cause=error.cause, reason=_line(error))
+    if isinstance(error, UserError):
+        return Outcome(status="unscored", cause="suite", reason=_line(error))
+    if error is None or isinstance(error, AssertionError | pytest.fail.Exception):
+        # No error: a strict xfail that passed.
+        return Outcome(status="failed", reason=_line(error) or "[XPASS(strict)]")
+    cause = "setup" if report.when == "setup" else "application"
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return Outcome(status="unscored", cause=cause, reason=text.splitlines()[0])
+
+
+def _line(error: Any) -> str:
+    text = str(error) if error is not None else ""
+    return text.splitlines()[0] if text else ""

@@ -1,0 +1,216 @@
+"""What a session shares: settings, llmeval.yaml, clients, the loop thread.
+
+Built on first need, from the pytest config alone, so that fixtures and whatever else
+needs a client use the same one.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_llmeval.clients import Backend, Clients, Owner
+from pytest_llmeval.config import Config, load_config
+from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.evaluate import Generator, Judge
+from pytest_llmeval.loop import LoopThread
+from pytest_llmeval.plugin.marker import Marker
+from pytest_llmeval.plugin.options import Settings, as_option_arguments, settings_of
+from pytest_llmeval.prompts import Template
+from pytest_llmeval.recorder import Plan, SampleRun, current_sample
+from pytest_llmeval.redact import Redactor
+
+__all__ = ["Runtime", "runtime_of"]
+
+_KEY = pytest.StashKey["Runtime"]()
+
+_THREE_WAYS = (
+    "give it in the marker, @pytest.mark.llmeval({role}='python:package.module:name'), "
+    "on the command line, --llmeval-{role}=SPEC, or in llmeval.yaml, {role}: NAME"
+)
+
+
+class Runtime:
+    """The session's shared parts.
+
+    Args:
+        config: The pytest config.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.pytest_config = config
+        self.root = config.rootpath
+        self.settings: Settings = settings_of(config)
+        self.loop = LoopThread()
+        self._templates: dict[Any, Template] = {}
+
+    @cached_property
+    def config(self) -> Config:
+        """What llmeval.yaml says, empty when there is none."""
+        if self.settings.config is not None:
+            base = self.pytest_config.invocation_params.dir
+            return load_config(base / self.settings.config)
+        path = self.root / "llmeval.yaml"
+        return load_config(path if path.exists() else None)
+
+    @cached_property
+    def clients(self) -> Clients:
+        """The clients, built as they are first used."""
+        owner = _owner(self.pytest_config)
+        return Clients(self.config, self.root, self.settings.mode, owner)
+
+    @property
+    def redactor(self) -> Redactor:
+        """Takes the secrets of every model that was built out of a text."""
+        return self.clients.shelf.redactor
+
+    def recorded_outside(self) -> list[dict[str, Any]]:
+        """Return, once, the replies to be kept that were asked outside of a case."""
+        found = list(self.clients.shelf.outside)
+        self.clients.shelf.outside.clear()
+        return found
+
+    @cached_property
+    def generator(self) -> Generator:
+        """The façade behind the `generator` fixture."""
+        return self._facade("generator", lambda plan: plan.generator)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """The façade behind the `judge` fixture."""
+        return Judge(client=self._facade("judge", lambda plan: plan.judge))
+
+    def client(self, spec: Any, *, name: str | None = None) -> Generator:
+        """Return a further client with the same loop and limits.
+
+        Raises:
+            ConfigError: A callable without a name, or no such model.
+        """
+        if not isinstance(spec, str) and callable(spec) and name is None:
+            message = f"llm_client({spec!r}) needs a name=: reports tell it apart by it"
+            raise ConfigError(message)
+        backend = self.clients.backend(spec, name=name)
+        return Generator(
+            role=name or str(spec),
+            lookup=lambda sample: backend,
+            loop=self.loop,
+            load=self._load,
+        )
+
+    def generators(self, marker: Marker | None) -> tuple[Any, ...]:
+        """Return the models a test runs against; one pinned in its marker stays."""
+        pinned = marker.generator if marker else None
+        if pinned is not None:
+            return tuple(pinned) if isinstance(pinned, list | tuple) else (pinned,)
+        if self.settings.generators:
+            return self.settings.generators
+        return (self.config.generator,) if self.config.generator else ()
+
+    def judge_spec(self, marker: Marker | None) -> Any:
+        """Return the model a test is judged by, None when there is none."""
+        pinned = marker.judge if marker else None
+        return pinned or self.settings.judge or self.config.judge
+
+    def plan(self, marker: Marker | None, base: Path) -> Plan:
+        """Return what holds for a test's cases; templates are read once.
+
+        Raises:
+            UserError: A template can't be read.
+        """
+        generators = self.generators(marker)
+        return Plan(
+            prompt=self.template(marker.prompt if marker else None, base),
+            system=self.template(marker.system if marker else None, base),
+            generator=generators[0] if generators else None,
+            judge=self.judge_spec(marker),
+        )
+
+    def template(self, source: Any, base: Path) -> Template | None:
+        """Return the template of a marker's prompt or system keyword."""
+        if source is None:
+            return None
+        key = (source, base)
+        if key not in self._templates:
+            self._templates[key] = Template.of(source, base=base, root=self.root)
+        return self._templates[key]
+
+    def rerun_command(self, item: pytest.Item) -> str:
+        """Return the command that runs one item, to be pasted where pytest began."""
+        path, separator, rest = item.nodeid.partition("::")
+        try:
+            where = (self.root / path).relative_to(
+                self.pytest_config.invocation_params.dir
+            )
+        except ValueError:
+            where = self.root / path
+        arguments = [f"{where.as_posix()}{separator}{rest}"]
+        arguments += as_option_arguments(self.pytest_config)
+        return " ".join(["pytest", *map(shlex.quote, arguments)])
+
+    def close(self) -> None:
+        """Close clients and end the loop thread."""
+        if "clients" in self.__dict__:
+            self.loop.run(self.clients.close(), instead="")
+        self.loop.close()
+
+    def _facade(self, role: str, pick: Callable[[Plan], Any]) -> Generator:
+        def lookup(sample: SampleRun | None) -> Backend:
+            spec = pick(sample.run.plan) if sample else self._session_wide(role)
+            if spec is None:
+                raise ConfigError(no_model_text(role))
+            return self.clients.backend(spec)
+
+        return Generator(role=role, lookup=lookup, loop=self.loop, load=self._load)
+
+    def _session_wide(self, role: str) -> Any:
+        if role == "judge":
+            return self.judge_spec(None)
+        return next(iter(self.generators(None)), None)
+
+    def _load(self, source: Any) -> Template:
+        """Return a template given in a call; paths stand beside the test's file."""
+        sample = current_sample()
+        path = sample.run.nodeid.partition("::")[0] if sample else ""
+        template = self.template(source, (self.root / path).parent)
+        assert template is not None
+        return template
+
+
+def _owner(config: pytest.Config) -> Owner:
+    """Return the run: on an xdist worker, that of the process that started it."""
+    given = getattr(config, "workerinput", None)
+    if given is None:
+        return Owner(run=secrets.token_hex(8), process=os.getpid())
+    return Owner(run=given["testrunuid"], process=os.getppid())
+
+
+def no_model_text(role: str) -> str:
+    """Return the error of a test that uses a fixture with no model behind it."""
+    return f"no {role} is configured: {_THREE_WAYS.format(role=role)}"
+
+
+def runtime_of(config: pytest.Config) -> Runtime:
+    """Return the session's runtime, made on first need.
+
+    Raises:
+        UserError: An option, an ini key or llmeval.yaml is wrong.
+    """
+    if _KEY not in config.stash:
+        runtime = Runtime(config)
+        _ = runtime.config  # llmeval.yaml is read, and refused, at once
+        config.stash[_KEY] = runtime
+    return config.stash[_KEY]
+
+
+def close_runtime(config: pytest.Config) -> None:
+    """Close the session's runtime, if there is one."""
+    if _KEY in config.stash:
+        config.stash[_KEY].close()
+        del config.stash[_KEY]

@@ -1,0 +1,136 @@
+"""What the terminal shows of evaluations, written through pytest's reporter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_llmeval.assertions.message import explain_check, headline, where_lines
+from pytest_llmeval.diffs import printable
+from pytest_llmeval.errors import EvalAssertionError
+from pytest_llmeval.plugin._internals import can_show, line_width, writer_of
+from pytest_llmeval.recorder import SampleRun
+from pytest_llmeval.report import terminal
+
+if TYPE_CHECKING:
+    from pytest_llmeval.plugin.run import Run
+
+__all__ = [
+    "add_section",
+    "is_unscored",
+    "write_report",
+    "write_short_lines",
+    "write_unscored",
+]
+
+
+def is_unscored(report: Any) -> bool:
+    """Return whether a report is of a case that could not be scored."""
+    data = getattr(report, "llmeval", None) or {}
+    return report.outcome == "failed" and data.get("status") == "unscored"
+
+
+def add_section(
+    report: pytest.TestReport, sample: SampleRun, error: BaseException | None
+) -> None:
+    """Put row and rerun command, and the diffs of plain asserts, on a failed report.
+
+    The helpers' own errors hold all that. A plain ``assert f1(...) >= 0.6`` shows a
+    diff only where pytest's assertion hook is on, which it isn't always.
+    """
+    if report.outcome != "failed" or isinstance(error, EvalAssertionError):
+        return
+    lines: list[str] = []
+    if isinstance(error, AssertionError):
+        failed = [check for check in sample.checks if check.passed is False]
+        for check in failed[-1:]:
+            lines += [headline(check), *explain_check(check)]
+    lines += where_lines(sample.run)
+    if lines:
+        report.sections.insert(0, ("llmeval", "\n".join(lines)))
+
+
+def write_unscored(reporter: pytest.TerminalReporter) -> None:
+    """Write the texts of unscored cases, which pytest itself prints for none of them.
+
+    An outage makes hundreds alike: each cause and reason is shown once in full.
+    """
+    reports = reporter.stats.get("unscored", [])
+    if not reports:
+        return
+    # pytest colours its last line by these two counts alone.
+    reporter.stats.setdefault("error", [])
+    if reporter.config.option.tbstyle == "no":
+        return
+    reporter.write_sep("=", "UNSCORED")
+    for first, others in _alike(reports):
+        reporter.write_sep("_", first.head_line, red=True, bold=True)
+        first.toterminal(writer_of(reporter))
+        for name, content in first.sections:
+            reporter.write_sep("-", name)
+            reporter.write_line(content.rstrip("\n"))
+        if others:
+            names = ", ".join(report.head_line or "" for report in others[:3])
+            more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+            reporter.write_line("")
+            reporter.write_line(f"the same reason: {names}{more}", yellow=True)
+
+
+def _alike(
+    reports: Iterable[pytest.TestReport],
+) -> list[tuple[pytest.TestReport, list[pytest.TestReport]]]:
+    groups: dict[tuple[str, str], list[pytest.TestReport]] = {}
+    for report in reports:
+        data = report.llmeval
+        groups.setdefault((data["cause"], data["reason"]), []).append(report)
+    return [(group[0], group[1:]) for group in groups.values()]
+
+
+def write_short_lines(reporter: pytest.TerminalReporter) -> None:
+    """Write a line per unscored case right below pytest's FAILED lines."""
+    reports = reporter.stats.get("unscored", [])
+    if not reports or not reporter.hasopt("E"):
+        return
+    if not any(reporter.stats.get(key) for key in ("failed", "error")):
+        reporter.write_sep("=", "short test summary info", cyan=True, bold=True)
+    width = line_width(reporter)
+    for report in reports:
+        reporter.write("UNSCORED", red=True)
+        reason = printable(report.llmeval["reason"])
+        line = f" {report.nodeid} - {reason}"
+        room = max(20, width - len("UNSCORED"))
+        reporter.write_line(line if len(line) <= room else line[: room - 3] + "...")
+
+
+def write_report(reporter: pytest.TerminalReporter, run: Run) -> None:
+    """Write the report: a row a test, origins, failures, the next command."""
+    settings = run.runtime.settings
+    if not run.records and not run.notes:
+        return
+    report = run.report()
+    reporter.write_sep("=", "llmeval", bold=True)
+    lines = terminal.render(
+        report,
+        width=line_width(reporter),
+        unicode=can_show(reporter, "–·…"),
+        show=settings.show,
+        next_command=_next_command(run),
+        notes=run.notes,
+        seconds=time.time() - run.started,
+    )
+    for line in lines:
+        for text, markup in line.segments:
+            reporter.write(text, **markup)
+        reporter.write_line("")
+
+
+def _next_command(run: Run) -> str | None:
+    bad = [r for r in run.records.values() if r.status in {"failed", "unscored"}]
+    if not bad:
+        return None
+    if len(bad) == 1 or not run.config.pluginmanager.hasplugin("cacheprovider"):
+        return bad[0].rerun
+    return "pytest --lf -m llmeval"

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+# Imported here, these are the same modules in every run that pytester makes in this
+# process: it takes back what a run imports.
+import httpx  # noqa: F401
+import jinja2  # noqa: F401
+import pytest
+import yaml  # noqa: F401
+
+import pytest_llmeval.plugin.run  # noqa: F401
+
+#: Plugins of the machine that have no part in what is tested here.
+QUIET = tuple(
+    part
+    for name in ("randomly", "hypothesispytest", "anyio")
+    for part in ("-p", f"no:{name}")
+)
+
+
+class Suite:
+    """A user's suite in a temporary directory, run as a user would."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.path: Path = pytester.path
+        # A root directory of its own: reports name files relative to it.
+        pytester.makeini("[pytest]\n")
+
+    def write(self, **files: str) -> None:
+        """Write files; ``test_a`` becomes test_a.py, ``data__x_csv`` data/x.csv."""
+        for name, text in files.items():
+            path = self.path / _file_name(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def rows(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Write a JSONL dataset."""
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (self.path / name).write_text(text, encoding="utf-8")
+
+    def run(self, *args: str) -> pytest.RunResult:
+        """Run pytest on the suite, in this process."""
+        return self.pytester.runpytest_inprocess(
+            *QUIET, "-p", "no:cacheprovider", *args
+        )
+
+    def run_alone(self, *args: str) -> pytest.RunResult:
+        """Run pytest on the suite in a process of its own."""
+        return self.pytester.runpytest_subprocess(
+            *QUIET, "-p", "no:cacheprovider", *args
+        )
+
+    def run_with_cache(self, *args: str) -> pytest.RunResult:
+        """Run pytest with its cache, which --lf needs."""
+        return self.pytester.runpytest_inprocess(*QUIET, *args)
+
+    def report(self, *args: str) -> tuple[pytest.RunResult, dict[str, Any]]:
+        """Run pytest and return its JSON report beside the result."""
+        result = self.run("--llmeval-report=report.json", *args)
+        data = json.loads((self.path / "report.json").read_text("utf-8"))
+        return result, data
+
+    def journal(self) -> list[dict[str, Any]]:
+        """Return the lines of the newest run's journal."""
+        newest = max((self.path / ".llmeval" / "runs").glob("*.jsonl"))
+        return [json.loads(line) for line in newest.read_text("utf-8").splitlines()]
+
+
+def _file_name(name: str) -> str:
+    if name.startswith("test_") or name in {"conftest", "app"}:
+        return f"{name}.py"
+    stem, _, suffix = name.replace("__", "/").rpartition("_")
+    return f"{stem}.{suffix}"
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> Suite:
+    return Suite(pytester)

@@ -1,0 +1,249 @@
+"""passed, failed, unscored: letters, words, counts, exit status, JUnit, --lf, -x."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Suite
+
+ROWS = [
+    {"id": "right", "question": "2 + 2?", "expected": "4", "reply": "4"},
+    {"id": "wrong", "question": "2 + 3?", "expected": "5", "reply": "6"},
+    {"id": "gone", "question": "2 + 4?", "expected": "6"},
+    {"id": "again", "question": "2 + 5?", "expected": "7", "reply": "7"},
+]
+
+TEST = """
+import pytest
+from pytest_llmeval import assert_exact
+
+@pytest.mark.llmeval("sums.jsonl", generator="column:reply")
+def test_sums(case, generator):
+    assert_exact(generator(case), case)
+"""
+
+BOTH = pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "xdist"])
+
+
+@pytest.fixture
+def sums(suite: Suite) -> Suite:
+    suite.rows("sums.jsonl", ROWS)
+    suite.write(test_sums=TEST)
+    return suite
+
+
+def test_letters_stand_in_order(sums: Suite) -> None:
+    result = sums.run()
+
+    result.stdout.fnmatch_lines(["test_sums.py .FU. *"])
+
+
+@BOTH
+def test_words_and_counts(sums: Suite, workers: list[str]) -> None:
+    result = sums.run("-v", *workers)
+
+    result.stdout.re_match_lines_random(
+        [
+            r".*test_sums\[right\].*PASSED.*|.*PASSED.*test_sums\[right\].*",
+            r".*test_sums\[wrong\].*FAILED.*|.*FAILED.*test_sums\[wrong\].*",
+            r".*test_sums\[gone\].*UNSCORED.*|.*UNSCORED.*test_sums\[gone\].*",
+        ]
+    )
+    result.stdout.re_match_lines([r".*1 failed, 2 passed, 1 unscored in .*"])
+    assert result.ret == 1
+
+
+@BOTH
+def test_an_unscored_case_alone_fails_the_run(sums: Suite, workers: list[str]) -> None:
+    result = sums.run("-k", "gone", *workers)
+
+    assert result.ret == 1
+    result.stdout.re_match_lines([r".*1 unscored.*"])
+
+
+@BOTH
+def test_the_records_arrive_with_and_without_workers(
+    sums: Suite, workers: list[str]
+) -> None:
+    _, report = sums.report(*workers)
+
+    statuses = {case["case_id"]: case["status"] for case in report["cases"]}
+    assert statuses == {
+        "right": "passed",
+        "wrong": "failed",
+        "gone": "unscored",
+        "again": "passed",
+    }
+    assert report["totals"]["cases"] == 4
+    assert report["totals"]["pass_rate"] == pytest.approx(2 / 3)
+
+
+@BOTH
+def test_junit_says_error_for_unscored_and_failure_for_failed(
+    sums: Suite, workers: list[str]
+) -> None:
+    sums.run("--junitxml=junit.xml", *workers)
+
+    root = ElementTree.parse(sums.path / "junit.xml").getroot()
+    kinds = {
+        case.get("name"): [node.tag for node in case if node.tag != "properties"]
+        for case in root.iter("testcase")
+    }
+    assert kinds["test_sums[wrong]"] == ["failure"]
+    assert kinds["test_sums[gone]"] == ["error"]
+    suite_node = next(root.iter("testsuite"))
+    assert (suite_node.get("failures"), suite_node.get("errors")) == ("1", "1")
+
+
+def test_junit_points_at_the_row(sums: Suite) -> None:
+    sums.run("--junitxml=junit.xml")
+
+    text = (sums.path / "junit.xml").read_text("utf-8")
+    assert 'name="llmeval_source" value="sums.jsonl:2"' in text
+
+
+def test_last_failed_runs_failed_and_unscored_again(sums: Suite) -> None:
+    sums.run_with_cache()
+
+    result = sums.run_with_cache("--lf", "-v")
+
+    result.stdout.re_match_lines([r".*1 failed, 1 unscored.*"])
+
+
+def test_exitfirst_counts_unscored(sums: Suite) -> None:
+    result = sums.run("-x", "-k", "gone or again")
+
+    result.stdout.re_match_lines([r".*1 deselected.*|.*2 deselected.*"])
+    result.stdout.fnmatch_lines(["*stopping after 1 failures*"])
+
+
+def test_a_run_of_unscored_cases_alone_ends_red(sums: Suite) -> None:
+    result = sums.run("-k", "gone", "--color=yes")
+
+    assert "\x1b[31m" in result.outlines[-1]
+
+
+def test_the_short_summary_lists_unscored_below_failed(sums: Suite) -> None:
+    result = sums.run()
+
+    result.stdout.fnmatch_lines(
+        [
+            "*short test summary info*",
+            "FAILED test_sums.py::test_sums?wrong?*",
+            "UNSCORED test_sums.py::test_sums?gone? - *'gone' has no column 'reply'*",
+        ]
+    )
+
+
+def test_the_short_summary_has_its_header_with_unscored_alone(sums: Suite) -> None:
+    result = sums.run("-k", "gone")
+
+    result.stdout.fnmatch_lines(["*short test summary info*", "UNSCORED test_sums*"])
+
+
+def test_a_crash_in_the_body_is_unscored_not_failed(suite: Suite) -> None:
+    suite.write(
+        test_crash="""
+import pytest
+
+@pytest.mark.llmeval([{"id": "a", "input": "x"}])
+def test_crash(case):
+    raise KeyError("no such key")
+"""
+    )
+
+    result, report = suite.report()
+
+    result.stdout.re_match_lines([r".*1 unscored.*"])
+    assert report["cases"][0]["cause"] == "application"
+    assert "no such key" in result.stdout.str()
+
+
+def test_a_failing_fixture_is_unscored_with_its_cause(suite: Suite) -> None:
+    suite.write(
+        test_setup="""
+import pytest
+
+@pytest.fixture
+def database():
+    raise OSError("no database")
+
+@pytest.mark.llmeval([{"id": "a", "input": "x"}])
+def test_setup(case, database):
+    assert case
+"""
+    )
+
+    result, report = suite.report()
+
+    assert report["cases"][0]["status"] == "unscored"
+    assert report["cases"][0]["cause"] == "setup"
+    assert report["totals"]["unscored"] == 1
+    assert result.ret == 1
+
+
+def test_a_plain_assert_and_pytest_fail_are_failures(suite: Suite) -> None:
+    suite.write(
+        test_plain="""
+import pytest
+
+@pytest.mark.llmeval([{"id": "a", "input": "x"}, {"id": "b", "input": "y"}])
+def test_plain(case):
+    if case.id == "a":
+        pytest.fail("by hand")
+    assert case.input == "x"
+"""
+    )
+
+    result = suite.run()
+
+    result.assert_outcomes(failed=2)
+
+
+def test_an_expected_failure_needs_a_check_that_did_not_hold(suite: Suite) -> None:
+    rows = [
+        {"id": "held", "expected": "a", "reply": "b", "xfail": "known bad"},
+        {"id": "crash", "expected": "a", "xfail": "known bad"},
+    ]
+    suite.rows("sums.jsonl", rows)
+    suite.write(test_sums=TEST)
+
+    result = suite.run()
+
+    result.stdout.re_match_lines([r".*1 xfailed, 1 unscored.*"])
+
+
+def test_a_row_can_ask_to_be_skipped(suite: Suite) -> None:
+    suite.rows("sums.jsonl", [{"id": "a", "reply": "b", "skip": "not yet"}])
+    suite.write(test_sums=TEST)
+
+    result = suite.run("-rs")
+
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*not yet*"])
+
+
+def test_unscored_texts_alike_are_shown_once(suite: Suite) -> None:
+    rows = [{"id": f"c{n}", "input": "hi", "expected": "b"} for n in range(5)]
+    suite.rows("rows.jsonl", rows)
+    suite.write(
+        down_jsonl='{"error": "the server is down"}\n',
+        test_down="""
+import pytest
+from pytest_llmeval import assert_exact
+
+@pytest.mark.llmeval("rows.jsonl", generator="fake:down.jsonl")
+def test_down(case, generator):
+    assert_exact(generator(case), case)
+""",
+    )
+
+    result = suite.run()
+
+    text = result.stdout.str()
+    assert text.count("UnscoredError: the server is down") == 1
+    result.stdout.fnmatch_lines(["the same reason: test_down?c1?*and 1 more*"])

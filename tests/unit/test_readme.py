@@ -1,0 +1,72 @@
+"""The README's first two blocks are what `.ci/run` and a newcomer run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return README.read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def blocks(text: str) -> list[tuple[str, list[str]]]:
+    """Language and lines of every fenced block."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    return [(language, body.splitlines()) for language, body in found]
+
+
+def test_it_begins_with_a_title_and_two_sentences(text: str) -> None:
+    title, sentences = text.split("\n\n")[:2]
+
+    assert re.fullmatch(r"# [^\n]+", title)
+    assert len(re.findall(r"[.!?](?=\s|$)", sentences)) == 2
+
+
+def test_the_first_two_blocks_are_for_the_shell(
+    blocks: list[tuple[str, list[str]]],
+) -> None:
+    assert [language for language, _ in blocks[:2]] == ["sh", "sh"]
+
+
+def test_a_line_of_these_is_one_plain_command(
+    blocks: list[tuple[str, list[str]]],
+) -> None:
+    lines = [line for _, body in blocks[:2] for line in body]
+
+    # A word, or the dot that reads a script; no prompt sign, comment, joint or pipe.
+    assert [line for line in lines if not re.match(r"(\w[\w./-]*|\.) \S", line)] == []
+    assert [line for line in lines if re.search(r"[;&|\\]|\bgit\b", line)] == []
+
+
+def test_both_make_an_environment_of_their_own(
+    blocks: list[tuple[str, list[str]]],
+) -> None:
+    for _, lines in blocks[:2]:
+        assert re.fullmatch(r"python3? -m venv \.venv", lines[0])
+        assert lines[1] == ". .venv/bin/activate"
+
+
+def test_the_first_installs_and_runs_the_example_project(
+    blocks: list[tuple[str, list[str]]],
+) -> None:
+    _, (*install, run) = blocks[0]
+
+    assert any("pip install" in line for line in install)
+    # Last: some of its cases fail on purpose, and so does the command.
+    assert re.search(r"\bpytest\b.* example_project\b", run)
+
+
+def test_the_second_installs_what_the_tests_need_and_runs_them(
+    blocks: list[tuple[str, list[str]]],
+) -> None:
+    _, (*install, run) = blocks[1]
+
+    assert any("pip install" in line and "[test]" in line for line in install)
+    assert re.fullmatch(r"(python -m )?pytest( -\S+( \d+)?)*", run)
