@@ -20,6 +20,7 @@ from pytest_llmeval.plugin.fixtures import (
     llm_client,
     llmeval,
 )
+from pytest_llmeval.plugin.options import add_options, is_any_given
 
 __all__ = ["generator", "judge", "llm_client", "llmeval"]
 
@@ -32,8 +33,6 @@ _MARKER = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the --llmeval-* options."""
-    from pytest_llmeval.plugin.options import add_options
-
     add_options(parser)
 
 
@@ -41,16 +40,24 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker; refuse an installation that is not whole."""
     config.addinivalue_line("markers", _MARKER)
     _refuse_namesake()
-    from pytest_llmeval.plugin.options import check_options
-
-    settings = check_options(config)
-    if settings is not None and settings.require is not None:
-        # Asked to fail when nothing was scored, which is also when nothing was there.
-        from pytest_llmeval.plugin.run import run_of
-
-        run_of(config)
-    elif config.getoption("dist", "no") != "no":
+    if config.getoption("dist", "no") != "no":
         config.pluginmanager.register(_Controller(config), "llmeval-controller")
+    if is_any_given(config) or config.getini("llmeval_require"):
+        from pytest_llmeval.plugin.settings import check_options
+
+        if check_options(config).require is not None:
+            # To fail when nothing was scored, which is also when nothing was there.
+            _start_run(config)
+
+
+def _start_run(config: pytest.Config) -> None:
+    from pytest_llmeval.errors import UserError
+    from pytest_llmeval.plugin.run import run_of
+
+    try:
+        run_of(config)
+    except UserError as exc:
+        raise pytest.UsageError(str(exc)) from exc
 
 
 def _refuse_namesake() -> None:

@@ -22,7 +22,8 @@ from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.evaluate import Generator, Judge
 from pytest_llmeval.loop import LoopThread
 from pytest_llmeval.plugin.marker import Marker
-from pytest_llmeval.plugin.options import Settings, as_option_arguments, settings_of
+from pytest_llmeval.plugin.options import as_option_arguments
+from pytest_llmeval.plugin.settings import Settings, settings_of
 from pytest_llmeval.prompts import Template
 from pytest_llmeval.recorder import Plan, SampleRun, current_sample
 from pytest_llmeval.redact import Redactor
