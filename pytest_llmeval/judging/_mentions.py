@@ -229,7 +229,7 @@ def _tail_holds(before: str, word: str, after: str, level: Level) -> bool:
         is_plain = word.isupper() and after[:1] in {" ", "\t"}
         return bool(is_plain and _begins_reason(rest))
     reason = rest[mark.end() :].lstrip("\"' ")
-    if phrases.CONDITION.match(reason) and not reason[:4].lower() == "when":
+    if phrases.CONDITION.match(reason) and reason[:4].lower() != "when":
         return False
     if phrases.ANSWERED.match(reason):
         return False
