@@ -34,6 +34,8 @@ _COMPARED_WORDS: Final = 300
 _PATH_LENGTH: Final = 200
 #: Words shown on both sides of a difference.
 _CONTEXT_WORDS: Final = 6
+#: Words shown of a run that differs.
+_CHANGED_WORDS: Final = 24
 
 
 def printable(text: str) -> str:
@@ -121,13 +123,16 @@ def within(lines: Iterable[str], budget: int) -> Iterator[str]:
     yield f"… {len(lines) - budget + 1} more lines"
 
 
-def word_diff(expected: str, actual: str, *, budget: int = 12) -> Iterator[str]:
+def word_diff(
+    expected: str, actual: str, *, budget: int = 12, width: int = WIDTH
+) -> Iterator[str]:
     """Yield `actual` with its differences: ``[-expected-]`` and ``{+actual+}``.
 
     Args:
         expected: The text that should be.
         actual: The text that is.
         budget: Greatest number of lines.
+        width: Greatest number of columns of a line.
     """
     left, right = expected.split(), actual.split()
     start = _common_prefix(left, right)
@@ -146,7 +151,7 @@ def word_diff(expected: str, actual: str, *, budget: int = 12) -> Iterator[str]:
         )
         pieces.append(note)
     pieces += _same_words(left[len(left) - end :], has_before=True, has_after=False)
-    yield from within(wrap(printable(" ".join(pieces))), budget)
+    yield from within(wrap(printable(" ".join(pieces)), width), budget)
 
 
 def _common_prefix(left: Sequence[str], right: Sequence[str]) -> int:
@@ -161,9 +166,18 @@ def _changes(left: Sequence[str], right: Sequence[str]) -> Iterator[str]:
             yield from _same_words(left[left_start:left_end])
             continue
         if left_end > left_start:
-            yield f"[-{' '.join(left[left_start:left_end])}-]"
+            yield f"[-{_shortened(left[left_start:left_end])}-]"
         if right_end > right_start:
-            yield f"{{+{' '.join(right[right_start:right_end])}+}}"
+            yield f"{{+{_shortened(right[right_start:right_end])}+}}"
+
+
+def _shortened(words: Sequence[str]) -> str:
+    """Return words that differ as text, the middle of many replaced by a number."""
+    if len(words) <= _CHANGED_WORDS:
+        return " ".join(words)
+    side = _CHANGED_WORDS // 2
+    note = f"[… {len(words) - 2 * side} words …]"
+    return " ".join([*words[:side], note, *words[-side:]])
 
 
 def _same_words(

@@ -81,8 +81,12 @@ class Generator:
         system: Any = None,
         params: Mapping[str, Any] | None = None,
         sample: int | None = None,
+        schema: Mapping[str, Any] | None = None,
     ) -> Response:
-        """Return the reply, awaited: the same as a call, for ``async def`` bodies."""
+        """Return the reply, awaited: the same as a call, for ``async def`` bodies.
+
+        `schema` is sent where the model's entry says ``json_schema: true``.
+        """
         __tracebackhide__ = True
         running = current_sample()
         backend = self.lookup(running)
@@ -91,6 +95,7 @@ class Generator:
             case=what if isinstance(what, Case) else _case_of(running),
             params=params or {},
             sample=sample if sample is not None else running.index if running else 0,
+            schema=schema,
         )
         return await self.loop.bridge(_ask(backend, request, self.role, running))
 
@@ -261,9 +266,9 @@ class Judge:
             return dict(options)
         return {**options, "template": self.client.load(template)}
 
-    async def _ask(self, prompt: Prompt) -> Response:
+    async def _ask(self, prompt: Prompt, schema: Mapping[str, Any]) -> Response:
         try:
-            return await self.client.acall(prompt, sample=0)
+            return await self.client.acall(prompt, sample=0, schema=schema)
         except UnscoredError as exc:
             # Whoever failed, it was on the judge's side: the reply is not to blame.
             message = f"the judge could not be asked: {exc.reason}"

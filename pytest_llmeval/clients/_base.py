@@ -25,6 +25,8 @@ class Request:
     params: Mapping[str, Any] = field(default_factory=dict)
     sample: int = 0
     """Index of the repeat: two samples of one prompt are two requests."""
+    schema: Mapping[str, Any] | None = None
+    """A JSON schema for the reply; sent where the entry says the model takes one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -154,6 +154,7 @@ def _openai(entry: ModelEntry, around: Surroundings) -> Backend:
         ),
         params=entry.params,
         api=_api(entry),
+        takes_schema=bool(entry.options.get("json_schema")),
         deadline_seconds=around.limits.deadline_seconds,
     )
 

@@ -43,6 +43,8 @@ class OpenAIBackend:
     params: Mapping[str, Any] = field(default_factory=dict)
     api: str = "chat"
     """chat, or completions: the plain continuation of the prompt's text."""
+    takes_schema: bool = False
+    """Whether the model is known to obey a JSON schema (``json_schema: true``)."""
     deadline_seconds: float = 300.0
     sends_prompt: bool = True
 
@@ -54,7 +56,7 @@ class OpenAIBackend:
             "model": self.model,
             "api": self.api,
             "messages": request.prompt.to_json(),
-            "params": {**self.params, **request.params},
+            "params": self._params(request),
         }
 
     async def answer(self, request: Request) -> Response:
@@ -89,7 +91,15 @@ class OpenAIBackend:
             if self.api == "completions"
             else {"messages": request.prompt.to_json()}
         )
-        return {"model": self.model, **asked, **self.params, **request.params}
+        return {"model": self.model, **asked, **self._params(request)}
+
+    def _params(self, request: Request) -> dict[str, Any]:
+        """Return the parameters, a schema among them where the model takes one."""
+        params = {**self.params, **request.params}
+        if self.takes_schema and request.schema is not None:
+            schema = {"name": "reply", "strict": True, "schema": request.schema}
+            params["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return params
 
     async def _send(self, method: str, path: str, body: Any = None) -> HttpReply:
         url = self.base_url.rstrip("/") + path

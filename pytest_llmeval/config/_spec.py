@@ -26,7 +26,7 @@ PROVIDERS: Final[Mapping[str, str]] = {
 }
 #: Providers that need nothing after the colon.
 _NO_MODEL: Final = frozenset({"local", "http"})
-_OPTIONS: Final = ("body", "method", "api", "api_version", "deployment")
+_OPTIONS: Final = ("body", "method", "api", "api_version", "deployment", "json_schema")
 _KEYS: Final = (
     "provider",
     "model",
@@ -115,6 +115,7 @@ def model_entry(name: str, section: Section, names: frozenset[str]) -> ModelEntr
         raise section.fail("base_url is missing: http needs the URL to call")
     on_length = section.choice("on_length", ("unscored", "score"))
     passes = section.choice("pass", ("prompt", "case"))
+    section.flag("json_schema")
     return ModelEntry(
         name=name,
         provider=provider,

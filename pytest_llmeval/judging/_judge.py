@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from pytest_llmeval.judging._material import default_template, judge_prompt
 from pytest_llmeval.judging._verdict import printable, read_verdict
@@ -13,8 +13,20 @@ from pytest_llmeval.types import Prompt, Response, Verdict
 
 __all__ = ["Ask", "judge_reply", "problem_of"]
 
-#: Asks the judge's model; raises UnscoredError when it can't be asked.
-Ask = Callable[[Prompt], Awaitable[Response]]
+#: Asks the judge's model, which may take the schema; raises UnscoredError when it
+#: can't be asked.
+Ask = Callable[[Prompt, Mapping[str, Any]], Awaitable[Response]]
+
+#: The reason first: a model that has to decide before it reasons decides worse.
+_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "reason": {"type": "string"},
+        "verdict": {"type": "string", "enum": ["PASS", "FAIL"]},
+    },
+    "required": ["reason", "verdict"],
+    "additionalProperties": False,
+}
 
 
 async def judge_reply(
@@ -60,7 +72,7 @@ async def judge_reply(
         plain={"rubric": rubric},
         inputs=inputs,
     )
-    answer = await ask(prompt)
+    answer = await ask(prompt, _SCHEMA)
     problem = problem_of(answer)
     verdict = problem or read_verdict(answer.text)
     return replace(verdict, response=response, rubric=rubric, model=answer.model)

@@ -189,7 +189,7 @@ class _Said:
 async def _said(ask: Ask, prompt: Any, scores: Mapping[str, float]) -> _Said:
     """Ask in one order; what goes wrong there must not lose the other."""
     try:
-        answer = await ask(prompt)
+        answer = await ask(prompt, _schema(scores))
     except UnscoredError as exc:
         return _Said(None, exc.reason, exc.cause)
     if (problem := problem_of(answer)) is not None:
@@ -202,6 +202,18 @@ async def _said(ask: Ask, prompt: Any, scores: Mapping[str, float]) -> _Said:
         )
         return _Said(None, reason, "judge")
     return _Said(label, reason_of(answer.text, label), None)
+
+
+def _schema(scores: Mapping[str, float]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {
+            "reason": {"type": "string"},
+            "verdict": {"type": "string", "enum": list(scores)},
+        },
+        "required": ["reason", "verdict"],
+        "additionalProperties": False,
+    }
 
 
 def _settled(

@@ -13,7 +13,7 @@ from pytest_llmeval.metrics._base import (
     one_of,
     scored_by,
 )
-from pytest_llmeval.metrics._explain import labelled, texts_of
+from pytest_llmeval.metrics._explain import inline, labelled, texts_of
 from pytest_llmeval.metrics._normalise import PRESETS, removed
 from pytest_llmeval.metrics._readings import is_same_answer
 from pytest_llmeval.types import Score
@@ -57,7 +57,7 @@ def _compare(name: str, text: str, reference: str) -> Score:
 def _difference(text: str, reference: str) -> str:
     if normalize("NFKC", text) == normalize("NFKC", reference):
         return "the texts differ in Unicode form only"
-    return "the reply is another text than the expected one"
+    return f"the reply is not '{inline(reference, 40)}'"
 
 
 def explain(score: Score) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from pytest_llmeval.diffs import WIDTH, columns, cut, printable, word_diff, wrap
+from pytest_llmeval.diffs import WIDTH, cut, printable, word_diff, wrap
 from pytest_llmeval.types import Score
 
-__all__ = ["generic", "inline", "labelled", "nearest", "removed_lines", "texts_of"]
+__all__ = ["generic", "inline", "labelled", "nearest", "texts_of", "words_line"]
 
 _LABEL: Final = 10
 _ROOM: Final = WIDTH - _LABEL
@@ -41,8 +41,12 @@ def labelled(label: str, text: str, *, lines: int = _TEXT_LINES) -> list[str]:
     wrapped = [part for line in shown for part in wrap(line, _ROOM)]
     if len(wrapped) > lines:
         wrapped = _middle_cut(wrapped, lines)
-    heads = [label, *[""] * (len(wrapped) - 1)]
-    pairs = zip(heads, wrapped, strict=True)
+    return _beside(label, wrapped)
+
+
+def _beside(label: str, lines: Sequence[str]) -> list[str]:
+    heads = [label, *[""] * (len(lines) - 1)]
+    pairs = zip(heads, lines, strict=True)
     return [f"{head:<{_LABEL}}{line}".rstrip() for head, line in pairs]
 
 
@@ -63,18 +67,15 @@ def texts_of(score: Score) -> list[str]:
     ]
     left, right = details["normalised_expected"], details["normalised_response"]
     if left != right and (" " in left or " " in right):
-        shown = list(word_diff(left, right, budget=6))
-        heads = ["diff", *[""] * (len(shown) - 1)]
-        for head, line in zip(heads, shown, strict=True):
-            lines += labelled(head, line, lines=2)
-    return [*lines, *removed_lines(details), *nearest(details)]
+        lines += _beside("diff", list(word_diff(left, right, budget=6, width=_ROOM)))
+    return [*lines, *_removed(details), *nearest(details)]
 
 
 def _shown_empty(text: str) -> str:
     return text if text.strip() else f"(an empty text: {inline(repr(text), 40)})"
 
 
-def removed_lines(details: Any) -> list[str]:
+def _removed(details: Any) -> list[str]:
     """Return what normalisation took away from the reply."""
     notes = details.get("removed", ())
     return labelled("removed", "; ".join(notes), lines=2) if notes else []
@@ -101,5 +102,4 @@ def generic(score: Score) -> list[str]:
         value = score.details.get(name)
         if isinstance(value, str):
             lines += labelled(label, _shown_empty(value))
-    assert all(columns(line) <= WIDTH for line in lines)
     return lines

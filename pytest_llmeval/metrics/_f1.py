@@ -133,7 +133,6 @@ def explain(score: Score) -> list[str]:
         *words_line("missing", details["missing"]),
         *words_line("extra", details["extra"]),
         *labelled(
-            "words",
-            f"precision {details['precision']:.2f}, recall {details['recall']:.2f}",
+            "precision", f"{details['precision']:.2f}, recall {details['recall']:.2f}"
         ),
     ]

@@ -42,7 +42,7 @@ _SUPERSCRIPT_AFTER_DIGIT: Final = re.compile("(?<=[0-9])(?=[²³¹⁰⁴-⁹⁻]
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _WORD_CHAR: Final = re.compile(r"\w")
 _ARTICLE: Final = re.compile(
-    r"(?<![\w'.&/+-])(?:an?|the)(?![\w'&/+#-]|\.\w)", re.IGNORECASE
+    r"(?<![\w'.&/+-])(?:an?|the)(?=[.,;:!?)\]}\"…]*(?:\s|$))", re.IGNORECASE
 )
 
 
@@ -184,6 +184,6 @@ def removed(text: str, preset: Preset) -> tuple[str, ...]:
 def _gone(before: str, after: str, name: str) -> list[str]:
     """Return the distinct words (of articles) or characters that `after` lacks."""
     if name == "articles":
-        return sorted(set(before.split()) - set(after.split()))
+        return sorted(set(_ARTICLE.findall(before)))
     # A dictionary keeps the order in which they stand.
     return [c for c in dict.fromkeys(before) if not c.isspace() and c not in after]

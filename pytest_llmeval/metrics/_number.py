@@ -57,8 +57,9 @@ def number(response: Any, expected: Any, *, tolerance: float = 1e-6) -> Score:
 def _check_reference(reference: str, expected: Any) -> None:
     problem = read_number(reference).problem
     if problem:
-        where = f"expected of {named(expected)}" if isinstance(expected, Case) else ""
-        message = f"{where or 'expected'} {inline(repr(reference), 60)} {problem}"
+        where = f"{named(expected)}: " if isinstance(expected, Case) else ""
+        shown = inline(repr(reference), 60)
+        message = f"{where}expected {shown} gives no number: {problem}"
         raise UnscoredError(message, cause="data")
 
 
@@ -110,7 +111,7 @@ def _is_near(left: Decimal, right: Decimal, bar: Decimal) -> bool:
 def _reason(reading: Reading, right: Reading) -> str:
     if reading.value is not None:
         return f"the reply says {_plain(reading)}, not {_plain(right)}"
-    return f"the reply gives no number: it {reading.problem}"
+    return f"the reply gives no number: {reading.problem}"
 
 
 def explain(score: Score) -> list[str]:
@@ -119,7 +120,7 @@ def explain(score: Score) -> list[str]:
     reading: Reading = details["reading"]
     lines = labelled("expected", details["normalised_expected"])
     if reading.value is None:
-        lines += labelled("read", f"no number: the reply {reading.problem}")
+        lines += labelled("read", f"no number: {reading.problem}")
     else:
         lines += labelled("read", f"{_plain(reading)} ({reading.rule})")
     if reading.around:

@@ -46,6 +46,8 @@ _CONCLUSION: Final = re.compile(
 )
 _ASIDE: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _WORD: Final = re.compile(r"[^\W\d_]+|[0-9.]+")
+#: Characters read: an answer stands at the end, and a reply may be hostile.
+_LONGEST: Final = 20_000
 #: Characters shown around the number that was read.
 _AROUND: Final = 24
 
@@ -74,10 +76,18 @@ def read_number(text: str) -> Reading:
     their result and ordinals are no number. Never evaluates anything.
 
     Args:
-        text: The reply, or an expected text.
+        text: The reply, or an expected text; of a very long one the end is read.
     """
-    plain = plain_text(text)
+    plain = plain_text(_end_of(text))
     return _marked(plain) or _unmarked(plain)
+
+
+def _end_of(text: str) -> str:
+    text = text.strip()
+    if len(text) <= _LONGEST:
+        return text
+    end = text[-_LONGEST:]
+    return end[end.find(" ") + 1 :]  # not in the middle of a number
 
 
 def _marked(plain: str) -> Reading | None:
@@ -151,7 +161,7 @@ def _unmarked(plain: str) -> Reading:
     every = list(tokens(plain))
     if not every:
         return _in_words(plain, "the number word") or Reading(
-            value=None, problem="holds no number"
+            value=None, problem="there is none"
         )
     asides = [match.span() for match in _ASIDE.finditer(plain)]
     found = list(_outside(every, asides)) or every

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -24,7 +25,8 @@ class Asked:
         self.options = options
         self.prompts: list[str] = []
 
-    async def __call__(self, prompt: Prompt) -> Response:
+    async def __call__(self, prompt: Prompt, schema: Mapping[str, Any]) -> Response:
+        assert schema["properties"]["verdict"]["enum"]
         self.prompts.append(prompt.text)
         answer = self.answers[(len(self.prompts) - 1) % len(self.answers)]
         if isinstance(answer, Exception):
