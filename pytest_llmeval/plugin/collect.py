@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -14,19 +13,17 @@ from pytest_llmeval.clients.column import ColumnBackend
 from pytest_llmeval.datasets import cases_from, check_node_ids, node_id
 from pytest_llmeval.errors import (
     ConfigError,
-    EvalAssertionError,
     UserError,
     did_you_mean,
 )
 from pytest_llmeval.plugin._internals import parameters
 from pytest_llmeval.plugin.marker import Marker, read_marker
+from pytest_llmeval.plugin.rows import row_marks
 from pytest_llmeval.plugin.runtime import Runtime, no_model_text, runtime_of
 from pytest_llmeval.prompts import template_check
 from pytest_llmeval.types import Case
 
 __all__ = ["label_of", "parametrize", "select"]
-
-_TAGS = pytest.StashKey[dict[str, str]]()
 
 
 def parametrize(metafunc: pytest.Metafunc, fixtures: set[str]) -> None:
@@ -91,7 +88,7 @@ def _parametrize(
         pytest.param(
             case,
             id=node_id(case.id) + "".join(f"-{node_id(text)}" for text in pins),
-            marks=[*_row_marks(case, metafunc.config), *variant_marks],
+            marks=[*row_marks(case, metafunc.config), *variant_marks],
         )
         for pins, variant_marks in _pinned(variants)
         for case in cases or ()
@@ -206,46 +203,6 @@ def _pinned(
 def label_of(value: Any) -> str:
     """Return how a model or prompt of a matrix is called in ids and reports."""
     return str(getattr(value, "__name__", value))
-
-
-def _row_marks(case: Case, config: pytest.Config) -> list[pytest.MarkDecorator]:
-    """Return the marks a row asks for."""
-    marks = [_tag_mark(tag, case, config) for tag in case.tags]
-    if case.skip is not None:
-        marks.append(pytest.mark.skip(reason=case.skip))
-    if case.xfail is not None:
-        # Only a check that did not hold is the failure that was expected.
-        expected = pytest.mark.xfail(
-            reason=case.xfail, raises=EvalAssertionError, strict=False
-        )
-        marks.append(expected)
-    return marks
-
-
-def _tag_mark(tag: str, case: Case, config: pytest.Config) -> pytest.MarkDecorator:
-    """Return the mark of a row's tag, registered under a name `-m` can take.
-
-    A data file must not be able to switch tests off: a tag that is called like a mark
-    of pytest, a plugin or the project is refused.
-    """
-    known = config.stash.setdefault(_TAGS, {})
-    name = re.sub(r"[^\w.+/-]", "_", tag)
-    if name not in known:
-        taken = {re.split(r"[:(]", line)[0].strip() for line in _marker_lines(config)}
-        if name in taken:
-            message = (
-                f"{case.source or case.id}: the tag {tag!r} is called like the mark "
-                f"{name!r}, which pytest or the project gives a meaning: rename the tag"
-            )
-            raise ConfigError(message)
-        config.addinivalue_line("markers", f"{name}: tag of a dataset row")
-        known[name] = tag
-    mark: pytest.MarkDecorator = getattr(pytest.mark, name)
-    return mark
-
-
-def _marker_lines(config: pytest.Config) -> list[str]:
-    return [str(line) for line in config.getini("markers")]
 
 
 def _check(

@@ -7,31 +7,31 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_llmeval.plugin.run import Run
+    from pytest_llmeval.plugin.outputs import Outputs
+    from pytest_llmeval.plugin.settings import Settings
 
 __all__ = ["decide_exit"]
 
 
-def decide_exit(session: pytest.Session, run: Run) -> None:
+def decide_exit(session: pytest.Session, outputs: Outputs, settings: Settings) -> None:
     """Forgive tolerated unscored cases, and fail a run that scored too little.
 
     Only "ok" and "tests failed" are touched: interrupted, usage and internal errors
     and "no tests" keep their own status.
     """
     if session.exitstatus == pytest.ExitCode.TESTS_FAILED:
-        _tolerate(session, run)
-    _require(session, run)
+        _tolerate(session, outputs, settings.max_unscored)
+    _require(session, outputs, settings.require)
 
 
-def _tolerate(session: pytest.Session, run: Run) -> None:
-    allowed = run.runtime.settings.max_unscored
-    unscored = [r for r in run.records.values() if r.status == "unscored"]
+def _tolerate(session: pytest.Session, outputs: Outputs, allowed: int) -> None:
+    unscored = [r for r in outputs.records.values() if r.status == "unscored"]
     # A crash of the application is a finding about the application, never noise.
     crashed = [r for r in unscored if r.cause in {"application", "crashed", "suite"}]
     if not unscored or allowed == 0:
         return
     if len(unscored) > allowed or crashed:
-        run.notes.append(
+        outputs.notes.append(
             f"{len(unscored)} unscored, {len(crashed)} of them by the application or "
             f"the suite itself; --llmeval-max-unscored={allowed} does not cover that"
             if crashed
@@ -39,19 +39,20 @@ def _tolerate(session: pytest.Session, run: Run) -> None:
         )
     elif session.testsfailed == len(unscored):
         session.exitstatus = pytest.ExitCode.OK
-        run.notes.append(
+        outputs.notes.append(
             f"{len(unscored)} unscored, tolerated by --llmeval-max-unscored={allowed}"
         )
 
 
-def _require(session: pytest.Session, run: Run) -> None:
-    required = run.runtime.settings.require
-    scored = sum(r.status in {"passed", "failed"} for r in run.records.values())
-    wanted = len(run.records) if required == "all" else int(required or 0)
+def _require(
+    session: pytest.Session, outputs: Outputs, required: int | str | None
+) -> None:
+    scored = sum(r.status in {"passed", "failed"} for r in outputs.records.values())
+    wanted = len(outputs.records) if required == "all" else int(required or 0)
     if required is None or (scored >= wanted and scored > 0):
         return
-    run.notes.append(
-        f"{scored} of {len(run.records)} cases were scored, and "
+    outputs.notes.append(
+        f"{scored} of {len(outputs.records)} cases were scored, and "
         f"--llmeval-require={required} asks for {wanted or 'at least one'}"
     )
     if session.exitstatus in {

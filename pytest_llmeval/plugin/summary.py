@@ -107,19 +107,19 @@ def write_short_lines(reporter: pytest.TerminalReporter) -> None:
 
 def write_report(reporter: pytest.TerminalReporter, run: Run) -> None:
     """Write the report: a row a test, origins, failures, the next command."""
-    settings = run.runtime.settings
-    if not run.records and not run.notes:
+    outputs = run.outputs
+    if not outputs.records and not outputs.notes:
         return
-    report = run.report()
+    report = outputs.report()
     reporter.write_sep("=", "llmeval", bold=True)
     lines = terminal.render(
         report,
         width=line_width(reporter),
         unicode=can_show(reporter, "–·…"),
-        show=settings.show,
+        show=run.runtime.settings.show,
         next_command=_next_command(run),
-        notes=run.notes,
-        seconds=time.time() - run.started,
+        notes=outputs.notes,
+        seconds=time.time() - outputs.started,
     )
     for line in lines:
         for text, markup in line.segments:
@@ -128,7 +128,9 @@ def write_report(reporter: pytest.TerminalReporter, run: Run) -> None:
 
 
 def _next_command(run: Run) -> str | None:
-    bad = [r for r in run.records.values() if r.status in {"failed", "unscored"}]
+    bad = [
+        r for r in run.outputs.records.values() if r.status in {"failed", "unscored"}
+    ]
     if not bad:
         return None
     if len(bad) == 1 or not run.config.pluginmanager.hasplugin("cacheprovider"):

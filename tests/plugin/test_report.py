@@ -168,3 +168,10 @@ def test_a_suite_in_a_folder_is_named_from_where_pytest_began(
 
     result.stdout.fnmatch_lines(["*rerun     pytest 'test_cities.py::test_cities?sp*"])
     result.stdout.fnmatch_lines(["*row       evals/cities.jsonl:2"])
+
+
+@pytest.mark.parametrize("option", ["--collect-only", "--deselect=test_cities.py"])
+def test_a_run_in_which_nothing_ran_leaves_nothing(cities: Suite, option: str) -> None:
+    cities.run(option)
+
+    assert not (cities.path / ".llmeval").exists()

@@ -1,0 +1,78 @@
+"""From an item to the case that runs, and from what happened to its record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_llmeval.plugin._internals import parameter_marks, parameters
+from pytest_llmeval.plugin.collect import label_of
+from pytest_llmeval.plugin.marker import read_marker
+from pytest_llmeval.plugin.outcomes import Outcome
+from pytest_llmeval.plugin.runtime import Runtime
+from pytest_llmeval.recorder import CaseRun, SampleRun
+from pytest_llmeval.types import Case, Record, as_text
+
+__all__ = ["case_run", "record_of"]
+
+_SHOWN = 40
+
+
+def case_run(item: pytest.Item, runtime: Runtime) -> CaseRun:
+    """Return the case an item is about to run."""
+    found = parameters(item)
+    case = found.get("case")
+    if not isinstance(case, Case):
+        # No dataset: one case, named after the test and its parameters.
+        case = Case(id=item.name)
+    params = {name: _shown(v) for name, v in found.items() if name != "case"}
+    return CaseRun(
+        nodeid=item.nodeid,
+        test=item.nodeid.partition("[")[0],
+        case=case,
+        plan=runtime.plan(read_marker(item), item.path.parent),
+        params={**params, **_pinned(item)},
+        rerun=runtime.rerun_command(item),
+    )
+
+
+def record_of(sample: SampleRun, outcome: Outcome, seconds: float) -> Record:
+    """Return what is kept of a case.
+
+    Args:
+        sample: The run of its body.
+        outcome: What became of it.
+        seconds: How long the body took.
+    """
+    run = sample.run
+    kept = sample.sample(outcome.status, cause=outcome.cause, reason=outcome.reason)
+    return Record(
+        nodeid=run.nodeid,
+        test=run.test,
+        case_id=run.case.id,
+        status=outcome.status,
+        params=run.params,
+        cause=outcome.cause,
+        reason=outcome.reason,
+        source=str(run.case.source) if run.case.source else None,
+        tags=run.case.tags,
+        seconds=seconds,
+        rerun=run.rerun,
+        samples=(kept.to_json(),),
+    )
+
+
+def _shown(value: Any) -> str:
+    text = as_text(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+def _pinned(item: pytest.Item) -> dict[str, str]:
+    """Return the model and prompt of a matrix that an item runs with."""
+    return {
+        name: label_of(value)
+        for mark in parameter_marks(item)
+        if mark.name == "llmeval"
+        for name, value in mark.kwargs.items()
+    }

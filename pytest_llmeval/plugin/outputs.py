@@ -1,0 +1,108 @@
+"""What a run leaves behind: journal, reports, recordings. Written by one process."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pytest_llmeval.errors import UserError
+from pytest_llmeval.plugin.collect import label_of
+from pytest_llmeval.plugin.recordings import RecordingWriter
+from pytest_llmeval.plugin.runtime import Runtime
+from pytest_llmeval.report import json_file
+from pytest_llmeval.report.model import Report, build_report
+from pytest_llmeval.store.runs import Journal
+from pytest_llmeval.types import Record
+
+__all__ = ["Outputs"]
+
+
+class Outputs:
+    """Takes the records of a run as its cases end, and writes what was asked for.
+
+    Args:
+        config: The pytest config.
+        runtime: The session's shared parts.
+    """
+
+    def __init__(self, config: pytest.Config, runtime: Runtime) -> None:
+        self.records: dict[str, Record] = {}
+        """By node id: of a case that was run again, the last."""
+        self.notes: list[str] = []
+        """Lines of the summary about the run itself: trouble, files, exit status."""
+        self.started = time.time()
+        self._config = config
+        self._runtime = runtime
+        self._recordings = RecordingWriter(runtime.root)
+        self._journal: Journal | None = None
+
+    def take(self, report: Any) -> None:
+        """Keep what a report carries; one without a record carries nothing."""
+        data: Mapping[str, Any] | None = getattr(report, "llmeval", None)
+        # "rerun" is how an attempt that does not count is reported.
+        if data is None or report.outcome == "rerun":
+            return
+        for nodeid, entries in getattr(report, "llmeval_recordings", ()):
+            self._recordings.add(nodeid, entries)
+        record = Record.from_json(data)
+        self.records[record.nodeid] = record
+        if self._journal is None:
+            home = self._runtime.root / ".llmeval"
+            self._journal = Journal.open(home, self.header())
+        self._journal.append(record.to_json())
+
+    def header(self) -> dict[str, Any]:
+        """Return what is known of the run itself."""
+        runtime = self._runtime
+        return {
+            "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.started)),
+            "arguments": runtime.redactor.redact(
+                list(self._config.invocation_params.args)
+            ),
+            "mode": runtime.settings.mode,
+            "generators": [label_of(spec) for spec in runtime.generators(None)],
+            "judge": label_of(runtime.judge_spec(None) or "") or None,
+            "limit": runtime.settings.limit,
+        }
+
+    def report(self) -> Report:
+        """Return the report of what has run."""
+        return build_report(list(self.records.values()), self.header())
+
+    def finish(self, session: pytest.Session) -> None:
+        """Write recordings and reports, and close the journal."""
+        self._write_recordings(session)
+        self._write_reports(session)
+        if self._journal is None:  # nothing ran, so there is no run to keep
+            return
+        totals = Counter(record.status for record in self.records.values())
+        self._journal.close(
+            {"exit_status": int(session.exitstatus), "totals": dict(totals)}
+        )
+        if self._journal.trouble:
+            self.notes.append(self._journal.trouble)
+
+    def _write_recordings(self, session: pytest.Session) -> None:
+        try:
+            self.notes += self._recordings.write()
+        except (OSError, UserError) as exc:
+            self._fail(session, f"could not write the recordings: {exc}")
+
+    def _write_reports(self, session: pytest.Session) -> None:
+        for path in self._runtime.settings.reports:
+            try:
+                json_file.write(self.report(), path)
+            except OSError as exc:
+                self._fail(session, f"could not write the report {str(path)!r}: {exc}")
+            else:
+                self.notes.append(f"report written to {path}")
+
+    def _fail(self, session: pytest.Session, note: str) -> None:
+        """Fail a run that looked well: something that was asked for is not there."""
+        self.notes.append(note)
+        if session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
