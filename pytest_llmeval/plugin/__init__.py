@@ -84,7 +84,7 @@ class _Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Make the run; it hears of further reports by itself."""
-        if getattr(report, "llmeval", None) is None:
+        if not hasattr(report, "llmeval") and not hasattr(report, "llmeval_begun"):
             return
         from pytest_llmeval.plugin.run import run_of
 

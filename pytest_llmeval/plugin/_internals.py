@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "can_show",
+    "is_of_subtest",
     "line_width",
     "own_fixtures_used",
     "parameter_marks",
@@ -55,6 +56,11 @@ def parameters(item: pytest.Item) -> Mapping[str, Any]:
 def parameter_marks(item: Any) -> list[pytest.Mark]:
     """Return the marks that came with an item's parameters."""
     return list(getattr(getattr(item, "callspec", None), "marks", ()))
+
+
+def is_of_subtest(report: Any) -> bool:
+    """Return whether a report is of a block of the `subtests` fixture (pytest 9)."""
+    return hasattr(report, "context")
 
 
 def writer_of(reporter: pytest.TerminalReporter) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from pytest_llmeval.errors import UnscoredError, UserError
 from pytest_llmeval.types import Status
 
-__all__ = ["Outcome", "outcome_of"]
+__all__ = ["Outcome", "outcome_of", "with_parts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,29 @@ def outcome_of(
     if report.passed:
         return Outcome(status="xpassed" if hasattr(report, "wasxfail") else "passed")
     return _failed(report, error)
+
+
+def with_parts(
+    report: pytest.TestReport, outcome: Outcome, parts: list[Outcome]
+) -> Outcome:
+    """Return the outcome of a body together with those of its subtests.
+
+    A body in which a subtest failed ends well all the same, and pytest turns its report
+    to failed when it asks for the letter, which is too late for a record.
+
+    Args:
+        report: Of the body; failed from here on if a part did.
+        outcome: Of the body itself.
+        parts: Of what was reported before in the same call.
+    """
+    bad = [part for part in parts if part.status in {"failed", "unscored"}]
+    if outcome.status != "passed" or not bad:
+        return outcome
+    report.outcome = "failed"
+    count = f"{len(bad)} subtest{'s' if len(bad) > 1 else ''}"
+    report.longrepr = f"contains {count} that failed or could not be scored"
+    # A check that did not hold outweighs one that could not be made.
+    return next((part for part in bad if part.status == "failed"), bad[0])
 
 
 def _failed(report: pytest.TestReport, error: BaseException | None) -> Outcome:

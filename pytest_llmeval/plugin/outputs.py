@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_llmeval.errors import UserError
+from pytest_llmeval.plugin._internals import is_of_subtest
 from pytest_llmeval.plugin.collect import label_of
 from pytest_llmeval.plugin.recordings import RecordingWriter
 from pytest_llmeval.plugin.runtime import Runtime
@@ -38,13 +39,15 @@ class Outputs:
         self._config = config
         self._runtime = runtime
         self._recordings = RecordingWriter(runtime.root)
+        self._begun: dict[str, Mapping[str, Any]] = {}
         self._journal: Journal | None = None
 
     def take(self, report: Any) -> None:
         """Keep what a report carries; one without a record carries nothing."""
+        self._note_crash(report)
         data: Mapping[str, Any] | None = getattr(report, "llmeval", None)
         # "rerun" is how an attempt that does not count is reported.
-        if data is None or report.outcome == "rerun":
+        if data is None or report.outcome == "rerun" or is_of_subtest(report):
             return
         for nodeid, entries in getattr(report, "llmeval_recordings", ()):
             self._recordings.add(nodeid, entries)
@@ -54,6 +57,19 @@ class Outputs:
             home = self._runtime.root / ".llmeval"
             self._journal = Journal.open(home, self.header())
         self._journal.append(record.to_json())
+
+    def _note_crash(self, report: Any) -> None:
+        """Give the report of a case whose worker died the record it had begun with.
+
+        xdist makes that report itself; it says neither "setup" nor "call".
+        """
+        if (begun := getattr(report, "llmeval_begun", None)) is not None:
+            self._begun[report.nodeid] = begun
+        elif report.when not in {"setup", "call", "teardown"} and (
+            left := self._begun.get(report.nodeid)
+        ):
+            reason = str(report.longrepr).splitlines()[0]
+            report.llmeval = {**left, "reason": reason}
 
     def header(self) -> dict[str, Any]:
         """Return what is known of the run itself."""

@@ -18,7 +18,7 @@ from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.cases import case_run, record_of
 from pytest_llmeval.plugin.exit_status import decide_exit
 from pytest_llmeval.plugin.junit import mark_unscored
-from pytest_llmeval.plugin.outcomes import Outcome, outcome_of
+from pytest_llmeval.plugin.outcomes import Outcome, outcome_of, with_parts
 from pytest_llmeval.plugin.outputs import Outputs
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
 from pytest_llmeval.recorder import SampleRun, begin, end
@@ -27,6 +27,7 @@ __all__ = ["Run", "run_of"]
 
 _KEY = pytest.StashKey["Run"]()
 _SAMPLE = pytest.StashKey[SampleRun]()
+_PARTS = pytest.StashKey[list[Outcome]]()
 
 
 class Run:
@@ -58,6 +59,7 @@ class Run:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin a record; a rerun begins anew."""
         if item.get_closest_marker("llmeval") is not None:
+            item.stash[_PARTS] = []
             item.stash[_SAMPLE] = SampleRun(case_run(item, self.runtime))
             begin(item.stash[_SAMPLE])
 
@@ -74,9 +76,17 @@ class Run:
             item.user_properties[:] = [
                 entry for entry in item.user_properties if entry[0] != "llmeval_status"
             ]
+            if self.is_worker:
+                # Should the process die in the body, this is what is left of the case.
+                crash = Outcome(status="unscored", cause="crashed")
+                begun = record_of(sample, crash, 0.0).to_json()
+                report.llmeval_begun = begun  # type: ignore[attr-defined]
         error = call.excinfo.value if call.excinfo else None
         outcome = outcome_of(report, error)
         if outcome is not None:
+            parts = item.stash.setdefault(_PARTS, [])
+            outcome = with_parts(report, outcome, parts)
+            parts.append(outcome)
             self._attach(report, item, sample, outcome)
             summary.add_section(report, sample, error)
         redact_report(report, self.runtime.redactor)

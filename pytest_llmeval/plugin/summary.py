@@ -11,7 +11,12 @@ import pytest
 from pytest_llmeval.assertions.message import explain_check, headline, where_lines
 from pytest_llmeval.diffs import printable
 from pytest_llmeval.errors import EvalAssertionError
-from pytest_llmeval.plugin._internals import can_show, line_width, writer_of
+from pytest_llmeval.plugin._internals import (
+    can_show,
+    is_of_subtest,
+    line_width,
+    writer_of,
+)
 from pytest_llmeval.recorder import SampleRun
 from pytest_llmeval.report import terminal
 
@@ -30,6 +35,8 @@ __all__ = [
 def is_unscored(report: Any) -> bool:
     """Return whether a report is of a case that could not be scored."""
     data = getattr(report, "llmeval", None) or {}
+    if is_of_subtest(report):
+        return False
     return report.outcome == "failed" and data.get("status") == "unscored"
 
 

@@ -247,3 +247,49 @@ def test_down(case, generator):
     text = result.stdout.str()
     assert text.count("UnscoredError: the server is down") == 1
     result.stdout.fnmatch_lines(["the same reason: test_down?c1?*and 1 more*"])
+
+
+@pytest.mark.skipif(pytest.version_tuple < (9,), reason="subtests came with pytest 9")
+@BOTH
+def test_a_case_with_a_failed_subtest_is_no_pass(
+    sums: Suite, workers: list[str]
+) -> None:
+    sums.write(
+        test_sums=TEST.replace(
+            "(case, generator):\n    ",
+            '(case, generator, subtests):\n    with subtests.test("one"): ',
+        )
+    )
+
+    result, report = sums.report(*workers)
+
+    statuses = {case["case_id"]: case["status"] for case in report["cases"]}
+    assert statuses == {
+        "right": "passed",
+        "wrong": "failed",
+        "gone": "unscored",
+        "again": "passed",
+    }
+    assert result.parseoutcomes()["unscored"] == 1
+    assert result.ret == 1
+
+
+def test_a_case_whose_worker_died_is_unscored_and_the_others_stay(sums: Suite) -> None:
+    sums.write(
+        test_sums=TEST.replace(
+            "assert_exact(",
+            'import os; case.id == "right" and os._exit(3); assert_exact(',
+        )
+    )
+
+    result, report = sums.report("-n2")
+
+    found = {c["case_id"]: (c["status"], c["cause"]) for c in report["cases"]}
+    assert found == {
+        "right": ("unscored", "crashed"),
+        "wrong": ("failed", None),
+        "gone": ("unscored", "data"),
+        "again": ("passed", None),
+    }
+    assert result.parseoutcomes() == {"failed": 1, "passed": 1, "unscored": 2}
+    result.stdout.fnmatch_lines(["*worker 'gw?' crashed while running*"])
