@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_llmeval.metrics._number_tokens import Token, plain_text, tokens
-from pytest_llmeval.metrics._number_words import NUMBER_WORDS, with_digits
+from pytest_llmeval.metrics._number_words import last_number_word
 
 __all__ = ["Reading", "read_number"]
 
@@ -45,7 +45,6 @@ _CONCLUSION: Final = re.compile(
     re.IGNORECASE,
 )
 _ASIDE: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_WORD: Final = re.compile(r"[^\W\d_]+|[0-9.]+")
 #: Characters read: an answer stands at the end, and a reply may be hostile.
 _LONGEST: Final = 20_000
 #: Characters shown around the number that was read.
@@ -245,25 +244,7 @@ def _around(plain: str, token: Token) -> str:
 
 
 def _in_words(text: str, rule: str) -> Reading | None:
-    """Return the last number written in words; a lone "one" only at the start."""
-    words = [word.lower() for word in _WORD.findall(text)]
-    if not NUMBER_WORDS.intersection(words):
+    value = last_number_word(text)
+    if value is None:
         return None
-    if words[0] != "one":
-        words = _without_pronouns(words)
-    read = [w for w in with_digits(words) if w[0].isdigit() and w[-1].isdigit()]
-    if not read:
-        return None
-    return Reading(value=Decimal(read[-1]), written=read[-1], rule=f"{rule}, in words")
-
-
-def _without_pronouns(words: Sequence[str]) -> list[str]:
-    """Return words without each "one" that no number word stands beside."""
-    padded = ["", *words, ""]
-    return [
-        word
-        for before, word, after in zip(padded, padded[1:], padded[2:], strict=False)
-        if word != "one"
-        or NUMBER_WORDS.intersection({before, after})
-        or before == "and"
-    ]
+    return Reading(value=value, written=f"{value:f}", rule=f"{rule}, in words")

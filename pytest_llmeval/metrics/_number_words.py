@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
-__all__ = ["NUMBER_WORDS", "with_digits"]
+__all__ = ["last_number_word", "with_digits"]
 
 _ONES: Final = [
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
@@ -32,7 +33,8 @@ _ORDINALS: Final = {
     **{f"{w[:-1]}ieth": v for w, v in _SMALL.items() if v >= 20},
 }  # fmt: skip
 #: Words that say a number on their own.
-NUMBER_WORDS: Final = frozenset(_SMALL) | {"hundred"} | frozenset(_SCALES)
+_NUMBER_WORDS: Final = frozenset(_SMALL) | {"hundred"} | frozenset(_SCALES)
+_WORD: Final = re.compile(r"[^\W\d_]+|[0-9.]+")
 
 
 def with_digits(words: Sequence[str]) -> list[str]:
@@ -119,3 +121,26 @@ def _ordinal(value: int) -> str:
     if value % 100 in {11, 12, 13}:
         return f"{value}th"
     return f"{value}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(value % 10, 'th') }"
+
+
+def last_number_word(text: str) -> Decimal | None:
+    """Return the last number written in words; a lone "one" only at the start."""
+    words = [word.lower() for word in _WORD.findall(text)]
+    if not _NUMBER_WORDS.intersection(words):
+        return None
+    if words[0] != "one":
+        words = _without_pronouns(words)
+    read = [w for w in with_digits(words) if w[0].isdigit() and w[-1].isdigit()]
+    return Decimal(read[-1]) if read else None
+
+
+def _without_pronouns(words: Sequence[str]) -> list[str]:
+    """Return words without each "one" that no number word stands beside."""
+    padded = ["", *words, ""]
+    return [
+        word
+        for before, word, after in zip(padded, padded[1:], padded[2:], strict=False)
+        if word != "one"
+        or _NUMBER_WORDS.intersection({before, after})
+        or before == "and"
+    ]

@@ -29,6 +29,7 @@ _PLUS: Final = re.compile(r"(?<![\w)\]+])\+(?=[$€£¥₹]?\d)")
 _MINUS_ZERO: Final = re.compile(r"(?<![\w)\]-])-(?=0(?![\d.:/]))")
 _MINUS_BEFORE_CURRENCY: Final = re.compile(r"-([$€£¥₹]) ?(?=\d)")
 _PERCENT: Final = re.compile(r"(?<=\d) ?(?:%|percent\b|per cent\b|pct\b)")
+_FRACTION: Final = re.compile(r"(?<=\d) ?/ ?(?=\d)")
 _CURRENCY_AFTER: Final = re.compile(r"(?<![\d.])(\d[\d.]*+) ?([€£¥₹])")
 
 
@@ -49,7 +50,7 @@ def plain_numbers(text: str) -> str:
     if _DIGIT.search(text) is None:
         return text
     text = _without_groups(ascii_digits(text))
-    text = _BARE_POINT.sub("0.", text)
+    text = _FRACTION.sub("/", _BARE_POINT.sub("0.", text))
     text = _EXPONENT.sub(_expanded, text)
     if "." in text:
         text = _DECIMAL.sub(_without_zeros, text)

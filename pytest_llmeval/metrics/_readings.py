@@ -13,6 +13,7 @@ from typing import Final
 
 from pytest_llmeval.metrics._normalise import PRESETS, Preset, folded, spelling
 from pytest_llmeval.metrics._number_words import with_digits
+from pytest_llmeval.metrics._numerals import plain_numbers
 from pytest_llmeval.metrics._symbols import joined_symbols
 
 __all__ = ["is_same_answer", "unwrapped"]
@@ -74,9 +75,18 @@ def is_same_answer(left: str, right: str) -> bool:
     return (
         _read(left, _APART) == _read(right, _APART)
         or _read(left, _JOINED) == _read(right, _JOINED)
+        or _is_same_apart(left, right)
         or _is_yes_or_no(left, right)
         or _is_yes_or_no(right, left)
     )
+
+
+def _is_same_apart(left: str, right: str) -> bool:
+    """Return whether the texts are equal if apostrophes part words: rock'n'roll."""
+    if "'" not in left and "'" not in right:
+        return False
+    left, right = left.replace("'", " "), right.replace("'", " ")
+    return _read(left, _APART) == _read(right, _APART)
 
 
 def unwrapped(text: str) -> str:
@@ -91,7 +101,7 @@ def unwrapped(text: str) -> str:
 
 def _read(text: str, preset: Preset) -> str:
     text = _US_DOLLAR.sub("$", text.replace(" & ", " and "))
-    text = " ".join(with_digits(preset(text).split()))
+    text = plain_numbers(" ".join(with_digits(preset(text).split())))
     text = _DOLLARS.sub(r"\1", text)
     text = _CURRENCY_WORD.sub(lambda m: f"{_CURRENCY_WORDS[m[2]]} {m[1]}", text)
     text = _IN_YEAR.sub(r"\1", text)
