@@ -256,6 +256,7 @@ class Judge:
             against=str(against),
             question=question_of(case),
             reference=_reference_of(case),
+            context=_context_of(case),
             **self._loaded(options),
         )
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from pytest_llmeval.assertions._settle import settle_score
-from pytest_llmeval.diffs import cut
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.evaluate import as_judge
 from pytest_llmeval.types import Case, Pairwise, Score, Verdict
@@ -14,7 +13,7 @@ from pytest_llmeval.types import Case, Pairwise, Score, Verdict
 __all__ = ["assert_judge", "assert_pairwise"]
 
 #: Of the judge's own words in a failure's first line.
-_REASON_WIDTH = 100
+_REASON_WIDTH = 80
 
 
 def assert_judge(
@@ -61,7 +60,7 @@ def _verdict_score(verdict: Verdict, response: Any, expect: str) -> Score:
     said = f"the judge said {verdict.verdict}"
     if verdict.verdict != expect:
         said += f", not {expect}" if expect == "FAIL" else ""
-        said += f": {cut(verdict.reason, _REASON_WIDTH)}" if verdict.reason else ""
+        said += f": {_beginning(verdict.reason)}" if verdict.reason else ""
     return Score(
         metric="judge",
         value=float(verdict.verdict == expect) if decided else None,
@@ -74,6 +73,14 @@ def _verdict_score(verdict: Verdict, response: Any, expect: str) -> Score:
             "rubric": verdict.rubric,
         },
     )
+
+
+def _beginning(text: str) -> str:
+    """Return the first words of a reason; the whole of it stands below."""
+    line = " ".join(text.split())
+    if len(line) <= _REASON_WIDTH:
+        return line
+    return f"{line[:_REASON_WIDTH].rsplit(' ', 1)[0]}…"
 
 
 def assert_pairwise(

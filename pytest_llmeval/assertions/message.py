@@ -13,7 +13,7 @@ __all__ = ["explain_check", "failure_text", "headline", "where_lines"]
 
 #: Width of the label before each line of a failure text.
 _LABEL = 10
-_PROMPT_WIDTH = 400
+_PROMPT_WIDTH = 600
 _TEXT_WIDTH = 400
 
 
@@ -49,7 +49,7 @@ def failure_text(check: Check, sample: SampleRun | None) -> str:
     lines = [headline(check), *_indented(explain_check(check))]
     if sample is not None:
         if prompt := _prompt_of(sample):
-            lines += _indented(_labelled("prompt", cut(prompt, _PROMPT_WIDTH)))
+            lines += _indented(_labelled("prompt", _excerpt(prompt)))
         lines += _indented(where_lines(sample.run))
     return "\n".join(lines)
 
@@ -95,6 +95,15 @@ def _explain_pairwise(score: Score) -> Iterator[str]:
     yield from _labelled("against", cut(score.details["against"], _TEXT_WIDTH))
 
 
+def _excerpt(prompt: str) -> str:
+    """Return a prompt, of a long one little of the start: its end has the question."""
+    if len(prompt) <= _PROMPT_WIDTH:
+        return prompt
+    head, tail = prompt[: _PROMPT_WIDTH // 4], prompt[-_PROMPT_WIDTH * 3 // 4 :]
+    left_out = len(prompt) - len(head) - len(tail)
+    return f"{head}\n[… {left_out:,} characters left out …]\n{tail}"
+
+
 def _prompt_of(sample: SampleRun) -> str | None:
     """Return the last prompt of the model under test, if one was sent."""
     asked = [call for call in sample.calls if call.role == "generator"]
@@ -107,7 +116,8 @@ def _prompt_of(sample: SampleRun) -> str | None:
 
 def _labelled(label: str, text: str) -> Iterator[str]:
     """Yield `text` beside its label, further lines below it."""
-    first, *rest = printable(text).split("\n")
+    # Completions begin with a blank, which would put a text out of line.
+    first, *rest = printable(text.strip(" ")).split("\n")
     yield f"{label:<{_LABEL}}{first}"
     for line in rest:
         yield f"{'':<{_LABEL}}{line}"

@@ -2,107 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any
 
-from pytest_llmeval.errors import ConfigError, UnscoredError
+from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.judging._judge import Ask, problem_of
 from pytest_llmeval.judging._labels import read_label, reason_of
 from pytest_llmeval.judging._material import default_template, judge_prompt
+from pytest_llmeval.judging._settle import (
+    DEFAULT_SCORE_MAP,
+    check_score_map,
+    outcome_of,
+    settle,
+)
 from pytest_llmeval.judging._verdict import printable
 from pytest_llmeval.prompts import Template
 from pytest_llmeval.types import Pairwise
 
-__all__ = ["DEFAULT_SCORE_MAP", "check_score_map", "compare_replies", "settle"]
-
-#: Scores rise towards Response B, which is the reply under test in the first order.
-DEFAULT_SCORE_MAP: Final[Mapping[str, float]] = {
-    "Response A": 0.0,
-    "Tie": 0.5,
-    "Response B": 1.0,
-}
-_SIDE = re.compile(r"(?<![^\W_])([AaBb])(?![^\W_])")
-_OTHER = {"A": "B", "B": "A", "a": "b", "b": "a"}
-
-
-def settle(
-    first: str | None,
-    swapped: str | None,
-    *,
-    score_map: Mapping[str, float] | None = None,
-    mirror: Mapping[str, str] | None = None,
-) -> Pairwise:
-    """Return what two labels say together.
-
-    They are consistent when the second is the first seen from the other side: the
-    label with A and B exchanged, or one of the mirrored rank where a label names no
-    side. Ranks are those of the distinct scores, so spacing does not matter and two
-    labels may share a score.
-
-    Args:
-        first: The judge's label; A was the other reply, B the one under test.
-        swapped: Its label with the replies swapped.
-        score_map: Labels and their values, rising towards Response B.
-        mirror: What each label means with the replies swapped, where it isn't plain.
-
-    Returns:
-        The first order's score if they are consistent, else None.
-    """
-    scores = score_map or DEFAULT_SCORE_MAP
-    one, other = _known(first, scores), _known(swapped, scores)
-    if one is None or other is None:
-        which = [o for o, x in (("first", one), ("swapped", other)) if x is None]
-        return Pairwise(
-            score=None,
-            consistent=None,
-            outcome=None,
-            first=first,
-            swapped=swapped,
-            cause="judge",
-            reason=f"the judge gave no label in the {' and the '.join(which)} order",
-        )
-    if not _is_consistent(one, other, scores, mirror):
-        return Pairwise(
-            score=None,
-            consistent=False,
-            outcome=None,
-            first=first,
-            swapped=swapped,
-            cause="inconsistent",
-            reason=(
-                f"the judge contradicted itself: {one!r}, and with the replies swapped "
-                f"{other!r}"
-            ),
-        )
-    return Pairwise(
-        score=scores[one],
-        consistent=True,
-        outcome=_outcome(one, scores),
-        first=first,
-        swapped=swapped,
-    )
-
-
-def check_score_map(
-    scores: Mapping[str, float], mirror: Mapping[str, str] | None
-) -> None:
-    """Refuse a map in which a label can never be consistent.
-
-    Raises:
-        ConfigError: A label has no mirror, or one of another strength.
-    """
-    if len(set(scores.values())) < 2:
-        message = f"a score map tells at least two values apart, and this not: {scores}"
-        raise ConfigError(message)
-    for label in scores:
-        if not any(_is_consistent(label, other, scores, mirror) for other in scores):
-            message = (
-                f"the score map is not symmetric: no label is {label!r} seen from the "
-                f"other side ({', '.join(map(repr, scores))}); add it, or give "
-                f"mirror={{{label!r}: ...}}"
-            )
-            raise ConfigError(message)
+__all__ = ["compare_replies"]
 
 
 async def compare_replies(
@@ -112,6 +29,7 @@ async def compare_replies(
     against: str,
     question: str,
     reference: str | None = None,
+    context: str | None = None,
     source: str | None = None,
     against_source: str | None = None,
     template: Template | None = None,
@@ -132,6 +50,7 @@ async def compare_replies(
         against: The other one.
         question: What both reply to.
         reference: The right answer, None when the row has none.
+        context: What both should keep to, None when there is none.
         source: What `response` rests on.
         against_source: What `against` rests on.
         template: A template instead of ours.
@@ -160,6 +79,7 @@ async def compare_replies(
             {
                 "question": (question, ("user_query", "question", "input")),
                 "reference": (reference, ("ref_output", "reference", "expected")),
+                "context": (context, ("context", "src")),
                 "source A": (a_source, ("src_a",)),
                 "source B": (b_source, ("src_b",)),
                 "response A": (a, ("gen_output_a",)),
@@ -232,7 +152,7 @@ def _settled(
         found = Pairwise(
             score=None if label is None else scores[label],
             consistent=None,
-            outcome=None if label is None else _outcome(label, scores),
+            outcome=None if label is None else outcome_of(label, scores),
             first=label,
             cause=first.cause,
             reason=first.reason if label is None else "",
@@ -250,35 +170,3 @@ def _settled(
         response=response,
         against=against,
     )
-
-
-def _known(label: str | None, scores: Mapping[str, float]) -> str | None:
-    if label is None or label in scores:
-        return label
-    folded = [name for name in scores if name.casefold() == label.casefold().strip()]
-    return folded[0] if len(folded) == 1 else None
-
-
-def _is_consistent(
-    one: str,
-    other: str,
-    scores: Mapping[str, float],
-    mirror: Mapping[str, str] | None,
-) -> bool:
-    if mirror is not None and (one in mirror or other in mirror):
-        return mirror.get(one) == other or mirror.get(other) == one
-    seen = _SIDE.sub(lambda match: _OTHER[match[1]], one)
-    if seen != one:
-        return other == seen and _ranks_mirror(one, other, scores)
-    return not _SIDE.search(other) and _ranks_mirror(one, other, scores)
-
-
-def _ranks_mirror(one: str, other: str, scores: Mapping[str, float]) -> bool:
-    ranks = sorted(set(scores.values()))
-    return ranks.index(scores[one]) + ranks.index(scores[other]) == len(ranks) - 1
-
-
-def _outcome(label: str, scores: Mapping[str, float]) -> Literal["win", "tie", "loss"]:
-    ranks = sorted(set(scores.values()))
-    side = 2 * ranks.index(scores[label]) - (len(ranks) - 1)
-    return "win" if side > 0 else "loss" if side < 0 else "tie"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "can_show",
+    "given_paths",
     "is_of_subtest",
     "line_width",
     "own_fixtures_used",
@@ -46,6 +47,12 @@ def own_fixtures_used(node: Any, names: Iterable[str], module: str) -> set[str]:
         if known.get(name)
         and getattr(known[name][-1].func, "__module__", module) == module
     }
+
+
+def given_paths(config: pytest.Config) -> list[str]:
+    """Return the files, folders and node ids of the command line, as they were typed."""
+    known = set(getattr(config, "args", ()))
+    return [str(a) for a in config.invocation_params.args if str(a) in known]
 
 
 def parameters(item: pytest.Item) -> Mapping[str, Any]:

@@ -144,14 +144,7 @@ class Runtime:
 
     def rerun_command(self, item: pytest.Item) -> str:
         """Return the command that runs one item, to be pasted where pytest began."""
-        path, separator, rest = item.nodeid.partition("::")
-        try:
-            where = (self.root / path).relative_to(
-                self.pytest_config.invocation_params.dir
-            )
-        except ValueError:
-            where = self.root / path
-        arguments = [f"{where.as_posix()}{separator}{rest}"]
+        arguments = [nodeid_from_here(self.pytest_config, item.nodeid)]
         arguments += as_option_arguments(self.pytest_config)
         return " ".join(["pytest", *map(shlex.quote, arguments)])
 
@@ -182,6 +175,16 @@ class Runtime:
         template = self.template(source, (self.root / path).parent)
         assert template is not None
         return template
+
+
+def nodeid_from_here(config: pytest.Config, nodeid: str) -> str:
+    """Return a node id with its file as seen from where pytest began."""
+    path, separator, rest = nodeid.partition("::")
+    where = config.rootpath / path
+    begun = config.invocation_params.dir
+    if where.is_relative_to(begun):
+        where = where.relative_to(begun)
+    return f"{where.as_posix()}{separator}{rest}"
 
 
 def _owner(config: pytest.Config) -> Owner:

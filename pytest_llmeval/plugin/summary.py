@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,16 @@ import pytest
 
 from pytest_llmeval.assertions.message import explain_check, headline, where_lines
 from pytest_llmeval.diffs import printable
-from pytest_llmeval.errors import EvalAssertionError
+from pytest_llmeval.errors import EvalAssertionError, UnscoredError
 from pytest_llmeval.plugin._internals import (
     can_show,
+    given_paths,
     is_of_subtest,
     line_width,
     writer_of,
 )
+from pytest_llmeval.plugin.options import as_option_arguments
+from pytest_llmeval.plugin.runtime import nodeid_from_here
 from pytest_llmeval.recorder import SampleRun
 from pytest_llmeval.report import terminal
 
@@ -55,6 +59,10 @@ def add_section(
         failed = [check for check in sample.checks if check.passed is False]
         for check in failed[-1:]:
             lines += [headline(check), *explain_check(check)]
+    if isinstance(error, UnscoredError):
+        # What a judge could not decide on, and by which rubric.
+        for check in (c for c in sample.checks if c.metric in {"judge", "pairwise"}):
+            lines += explain_check(check) if check.passed is None else []
     lines += where_lines(sample.run)
     if lines:
         report.sections.insert(0, ("llmeval", "\n".join(lines)))
@@ -107,7 +115,8 @@ def write_short_lines(reporter: pytest.TerminalReporter) -> None:
     for report in reports:
         reporter.write("UNSCORED", red=True)
         reason = printable(report.llmeval["reason"])
-        line = f" {report.nodeid} - {reason}"
+        nodeid = nodeid_from_here(reporter.config, report.nodeid)
+        line = f" {nodeid} - {reason}"
         room = max(20, width - len("UNSCORED"))
         reporter.write_line(line if len(line) <= room else line[: room - 3] + "...")
 
@@ -142,4 +151,6 @@ def _next_command(run: Run) -> str | None:
         return None
     if len(bad) == 1 or not run.config.pluginmanager.hasplugin("cacheprovider"):
         return bad[0].rerun
-    return "pytest --lf -m llmeval"
+    arguments = [*given_paths(run.config), "--lf", "-m", "llmeval"]
+    arguments += as_option_arguments(run.config)
+    return " ".join(["pytest", *map(shlex.quote, arguments)])

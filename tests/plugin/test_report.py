@@ -175,3 +175,21 @@ def test_a_run_in_which_nothing_ran_leaves_nothing(cities: Suite, option: str) -
     cities.run(option)
 
     assert not (cities.path / ".llmeval").exists()
+
+
+def test_what_is_pasted_back_repeats_where_the_run_was_aimed(
+    cities: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = cities.path / "evals"
+    folder.mkdir()
+    for name in ("cities.jsonl", "test_cities.py", "tox.ini"):
+        (cities.path / name).rename(folder / name)
+
+    result = cities.run_with_cache("evals", "--llmeval-limit=3")
+
+    result.stdout.fnmatch_lines(
+        [
+            "next: pytest evals --lf -m llmeval",
+            "UNSCORED evals/test_cities.py::test_cities?kenya? - *",
+        ]
+    )
