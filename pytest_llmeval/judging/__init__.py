@@ -7,11 +7,8 @@ from __future__ import annotations
 
 from pytest_llmeval.judging._judge import judge_reply
 from pytest_llmeval.judging._labels import read_label
-from pytest_llmeval.judging._pairwise import (
-    check_score_map,
-    compare_replies,
-    settle,
-)
+from pytest_llmeval.judging._pairwise import compare_replies
+from pytest_llmeval.judging._settle import check_score_map, settle
 from pytest_llmeval.judging._verdict import read_verdict
 
 __all__ = [

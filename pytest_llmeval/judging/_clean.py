@@ -12,6 +12,7 @@ from typing import Final
 
 __all__ = [
     "CROSS",
+    "LONGEST",
     "OBJECT",
     "TICK",
     "TICKED_BOX",
@@ -20,6 +21,10 @@ __all__ = [
     "spoken",
     "visible",
 ]
+
+#: A judge was asked for a line; who fills a book instead has lost the thread, and its
+#: words say nothing that is worth the time of reading them.
+LONGEST: Final = 50_000
 
 #: Marks of the folded copy, in the private area that `visible` empties.
 OBJECT: Final = "\ue000"
@@ -56,7 +61,7 @@ _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 _THOUGHT = r"(?:\w{1,20}:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)"
 _THINKING_TAG = re.compile(
-    rf"[<\[◁]\|?[ ]?(?:(?P<end>/[ ]?|end_of_)|begin_of_|start_of_)?{_THOUGHT}"
+    rf"[<\[◁](?=[|/ \w])\|?[ ]?(?:(?P<end>/[ ]?|end_of_)|begin_of_|start_of_)?{_THOUGHT}"
     r"(?:[ ][^<>\[\]\n]{0,80})?[ ]?\|?[>\]▷]",
     re.IGNORECASE,
 )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from pytest_llmeval.judging._clean import fold, spoken, visible
-from pytest_llmeval.judging._loose_json import Members, find_objects
+from pytest_llmeval.judging._clean import LONGEST, fold, spoken, visible
+from pytest_llmeval.judging._layout import without_fenced
+from pytest_llmeval.judging._loose_json import Found, find_objects
+from pytest_llmeval.judging._phrases import CONDITION, DOUBT, TAKEN_BACK
 
 __all__ = ["read_label", "reason_of"]
 
@@ -32,7 +34,10 @@ _FIELD = re.compile(
 )
 _MARKS = " \t*_`~#>\"'()[]"
 #: What may follow a label on its line: nothing, or a reason set off from it.
-_AFTER = re.compile(r"[*_`~\"')\]]{0,4}\s{0,3}(?:$|[.:,;!(]|[–—-]\s)")
+_AFTER = re.compile(
+    r"[*_`~\"')\]]{0,4}\s{0,3}(?:$|[:,;!(]|\.(?: |$)|[–—-]\s)[*_`~\"')\]]{0,4}"
+)
+_NO = re.compile(r"(?:no|not|wait|actually|or|rather)\b")
 
 
 def read_label(text: str, labels: Iterable[str]) -> str | None:
@@ -48,12 +53,15 @@ def read_label(text: str, labels: Iterable[str]) -> str | None:
         labels: The labels there are.
     """
     reply, _ = spoken(visible(text))
-    known = sorted(labels, key=len, reverse=True)
-    for found in (_in_objects(reply, known), _in_lines(reply, known)):
-        stated = set(found)
-        if stated:
-            return stated.pop() if len(stated) == 1 else None
-    return None
+    if len(reply) > LONGEST:
+        return None
+    # By what is compared: single spaces, no case. Alike labels are told apart by case.
+    known = {label: _comparable(label) for label in labels}
+    found = list(find_objects(reply))
+    said = [label for one in found for label in _in_object(one, known)]
+    named, bare = _in_lines(_without_objects(reply, found), known)
+    stated = set(said + named or bare)
+    return stated.pop() if len(stated) == 1 else None
 
 
 def reason_of(text: str, label: str | None) -> str:
@@ -76,42 +84,80 @@ def reason_of(text: str, label: str | None) -> str:
     return "\n".join(kept)
 
 
-def _in_objects(reply: str, labels: list[str]) -> Iterator[str | None]:
-    for found in find_objects(reply):
-        members: Members | None = found.members
-        for key, value in members.pairs if members else ():
-            if key.strip().casefold() in _KEYS:
-                yield _exact(value, labels) if isinstance(value, str) else None
+def _comparable(text: str) -> str:
+    return " ".join(fold(text).split()).casefold()
 
 
-def _exact(text: str, labels: list[str]) -> str | None:
-    bare = fold(text).strip(_MARKS + ".").casefold()
-    return next((label for label in labels if fold(label).casefold() == bare), None)
+def _in_object(found: Found, known: Mapping[str, str]) -> Iterator[str | None]:
+    for key, value in found.members.pairs if found.members else ():
+        if key.strip().casefold() in _KEYS:
+            bare = value.strip(f"{_MARKS}.\n") if isinstance(value, str) else ""
+            yield _only(bare, [n for n in known if known[n] == _comparable(bare)])
 
 
-def _in_lines(reply: str, labels: list[str]) -> list[str | None]:
-    """Return the labels of the lines that name one, else of those that begin so."""
+def _only(text: str, names: list[str]) -> str | None:
+    """Return the label written just so, else the only one that differs by case."""
+    if len(names) < 2:
+        return names[0] if names else None
+    return next((name for name in names if text.startswith(name)), None)
+
+
+def _without_objects(reply: str, objects: list[Found]) -> str:
+    pieces = []
+    place = 0
+    for one in objects:
+        if one.members is not None:
+            pieces.append(reply[place : one.start])
+            place = one.end
+    return without_fenced(" ".join([*pieces, reply[place:]]))
+
+
+def _in_lines(
+    reply: str, known: Mapping[str, str]
+) -> tuple[list[str | None], list[str | None]]:
+    """Return the labels of lines that name one, and those of lines that begin so."""
     named: list[str | None] = []
     bare: list[str | None] = []
-    for line in fold(reply).splitlines():
-        text = line.strip(_MARKS)
+    is_announced = False
+    for line in reply.splitlines():
+        text = fold(line).strip(_MARKS)
         field = _FIELD.match(text)
-        label = _at_start(text[field.end() :] if field else text, labels)
-        if field:
+        rest = text[field.end() :] if field else text
+        if not rest.strip(_MARKS):
+            is_announced = is_announced or field is not None
+            continue
+        label = _at_start(rest, known, is_named=field is not None or is_announced)
+        if field or is_announced:
+            # "Verdict: neither" names something that is no label: not to be overruled.
             named.append(label)
         elif label is not None:
             bare.append(label)
-    stated = [label for label in named if label is not None]
-    # "Verdict: neither" names something that is no label: not to be overruled.
-    return named if stated or named else bare
+        elif (named or bare) and TAKEN_BACK.match(text):
+            named.append(None)
+        is_announced = False
+    return named, bare
 
 
-def _at_start(text: str, labels: list[str]) -> str | None:
-    text = text.lstrip(_MARKS)
+def _at_start(text: str, known: Mapping[str, str], *, is_named: bool) -> str | None:
+    text = " ".join(text.lstrip(_MARKS).split())
     folded = text.casefold()
-    for label in labels:
-        start = fold(label).casefold()
-        if folded.startswith(start):
-            # The longest comes first: what follows decides, and no shorter one may.
-            return label if _AFTER.match(text, len(start)) else None
-    return None
+    starts = [name for name, start in known.items() if folded.startswith(start)]
+    longest = max((len(known[name]) for name in starts), default=0)
+    label = _only(text, [name for name in starts if len(known[name]) == longest])
+    if label is None or not longest:
+        return None
+    # The longest decides: what follows it must be its reason, and no shorter one may.
+    after = _AFTER.match(folded, longest)
+    if not after or (longest == 1 and after[0].endswith(". ") and not is_named):
+        return None
+    reason = folded[after.end() :].lstrip(f"{_MARKS}:,;-–—")
+    others = [start for name, start in known.items() if name != label]
+    is_undone = (
+        _NO.match(reason)
+        or CONDITION.match(reason)
+        or (":" not in after[0] and DOUBT.match(reason))
+        or any(_AFTER.match(reason, len(o)) for o in others if reason.startswith(o))
+        or TAKEN_BACK.search(folded, longest)
+        or folded.endswith("?")
+    )
+    return None if is_undone else label

@@ -25,7 +25,7 @@ from pytest_llmeval.judging._objects import (
 )
 from pytest_llmeval.judging._phrases import CHOICE, LEGEND, WORD
 
-__all__ = ["Page", "open_page"]
+__all__ = ["Page", "open_page", "without_fenced"]
 
 _FIELDS = (
     r"verdict|judge?ment(?:_result)?|decision|result|answer|assessment|evaluation|final"
@@ -47,6 +47,13 @@ _MARKS = re.compile(
 _TABLE_ROW = re.compile(r"^[ \t]{0,8}\|(.{0,400}?)\|?[ \t]{0,8}$", re.M)
 _TICKED = re.compile(rf"\[ ?[xX✓\ue001] ?\]|\([xX]\)|{TICKED_BOX}")
 _UNTICKED = re.compile(rf"(?:\[ ?\]|\( \)|{UNTICKED_BOX})[ \t]{{0,4}}[\"'`]?\w{{1,20}}")
+#: A box after its word: whether it belongs to the next word is not known.
+_BOX_AFTER = re.compile(
+    rf"\b(?:pass|fail)[\"'`*:]{{0,3}}[ \t]{{0,4}}"
+    rf"(?:\[[ xX✓\ue001]?\]|\([ xX•]?\)|[{TICKED_BOX}{UNTICKED_BOX}])[ \t]{{0,9}}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FENCE_LINE = re.compile(r"<<<(end of )?([\w ]{1,40}) ([0-9a-f]{4,64})>>>")
 _QUOTED = re.compile(r'"[^"\n]{0,2000}"|`[^`\n]{0,2000}`')
 _BLOCK_QUOTE = re.compile(r"^[ \t]{0,4}>.{0,4000}$", re.M)
 _TRUTH_FIELD = re.compile(
@@ -63,7 +70,8 @@ class Page:
     """As long as `text`: only what is said, with masks for the rest."""
     objects: dict[int, ObjectVerdict]
     """By the place where the object's verdict stands in `plain`."""
-    has_unclear_object: bool
+    is_unclear: bool
+    """It holds what was to be a verdict and can't be read as one."""
 
 
 def open_page(text: str, read_text: Callable[[str], str | None]) -> Page:
@@ -75,7 +83,7 @@ def open_page(text: str, read_text: Callable[[str], str | None]) -> Page:
     """
     plain = fold(text)
     objects: dict[int, ObjectVerdict] = {}
-    has_unclear_object = False
+    is_unclear = False
     pieces: list[str] = []
     place = 0
     for start, end, found in _objects(plain, text, read_text):
@@ -85,14 +93,14 @@ def open_page(text: str, read_text: Callable[[str], str | None]) -> Page:
             objects[start] = found
             pieces.append(f"{OBJECT}{found.verdict}".ljust(end - start))
         else:
-            has_unclear_object |= found.verdict == UNCLEAR
+            is_unclear |= found.verdict == UNCLEAR
             pieces.append(" " * (end - start))
-    pieces.append(plain[place:])
+    plain = "".join([*pieces, plain[place:]])
     return Page(
         text=text,
-        plain=_without_look("".join(pieces)),
+        plain=_without_look(plain),
         objects=objects,
-        has_unclear_object=has_unclear_object,
+        is_unclear=is_unclear or _BOX_AFTER.search(plain) is not None,
     )
 
 
@@ -130,7 +138,28 @@ def _line_end(match: re.Match[str]) -> str:
     return "\n" + " " * (len(match[0]) - 1)
 
 
+def without_fenced(plain: str) -> str:
+    """Mask what a judge repeats of the fenced material of its prompt."""
+    pieces = []
+    place = 0
+    opened: re.Match[str] | None = None
+    for line in _FENCE_LINE.finditer(plain):
+        if opened is None and not line[1]:
+            opened = line
+        elif opened and line[1] and line.group(2, 3) == opened.group(2, 3):
+            pieces += [
+                plain[place : opened.start()],
+                " " * (line.end() - opened.start()),
+            ]
+            place, opened = line.end(), None
+    if opened:
+        pieces += [plain[place : opened.start()], " " * (len(plain) - opened.start())]
+        place = len(plain)
+    return "".join([*pieces, plain[place:]])
+
+
 def _without_look(plain: str) -> str:
+    plain = without_fenced(plain)
     plain = _TOKEN.sub(_line_end, plain)
     plain = _FIELD_TAG.sub(_field, plain)
     plain = _STRUCK.sub(_blank, plain)
@@ -178,7 +207,8 @@ def _without_quotations(plain: str) -> str:
         plain = plain.replace('"', " ")
     unquoted = _BLOCK_QUOTE.sub("", plain)
     if unquoted.strip():
-        plain = _BLOCK_QUOTE.sub(_blank, plain)
+        # Not blank: a line before that announces something announces this.
+        plain = _BLOCK_QUOTE.sub(lambda match: "x" * len(match[0]), plain)
     else:
         plain = re.sub(r"^([ \t]{0,4})>", r"\1 ", plain, flags=re.M)
     return _QUOTED.sub(_quotation, plain)
@@ -186,7 +216,7 @@ def _without_quotations(plain: str) -> str:
 
 def _quotation(match: re.Match[str]) -> str:
     inner = match[0][1:-1]
-    if WORD.fullmatch(inner.strip(" .!")) or not WORD.search(inner):
+    if WORD.fullmatch(inner.strip(f" .!{OBJECT}")) or not WORD.search(inner):
         return match[0]
     return f'"{"x" * len(inner)}"'
 

@@ -17,6 +17,7 @@ __all__ = ["Found", "Members", "find_objects"]
 _DEEPEST: Final = 12
 _SPACE = re.compile(r"\s*")
 _PLAIN_TEXT = {'"': re.compile(r'[^"\\]*'), "'": re.compile(r"[^'\\]*")}
+_OPENING = re.compile(r"\{(?=[\s,]{0,200}(?:[\"'}]|[^\W\d]))")
 _BARE_KEY = re.compile(r"[^\W\d][\w -]{0,60}")
 _BARE_VALUE = re.compile(r"[^,{}\[\]\"'\n:]*")
 _KEYWORDS: Final = {
@@ -54,8 +55,9 @@ class _BrokenError(Exception):
 
 def find_objects(text: str) -> Iterator[Found]:
     """Yield the objects of `text`, outermost, in order."""
-    place = text.find("{")
-    while place != -1:
+    opening = _OPENING.search(text)
+    while opening:
+        place = opening.start()
         try:
             members, end = _object(text, place, 0)
             found = Found(start=place, end=end, members=members)
@@ -64,7 +66,7 @@ def find_objects(text: str) -> Iterator[Found]:
             end = max(place + 1, min(exc.place, len(text)))
             found = Found(start=place, end=end, members=None)
         yield found
-        place = text.find("{", end)
+        opening = _OPENING.search(text, end)
 
 
 def _after_space(text: str, place: int) -> int:

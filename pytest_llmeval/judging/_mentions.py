@@ -23,15 +23,16 @@ __all__ = ["Level", "Mention", "mentions_of"]
 #: What stands before a word is looked at this far.
 _FAR: Final = 300
 _SENTENCE_END = re.compile(
-    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)"
-    r"(?:[!?]{1,9}|\.(?=[\s\"')\]\ue000]|$|[^\x00-\x7f])){1,5}(?![.!?])"
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)(?<![.!?])"
+    r"[.!?]++(?:(?<=[!?])|(?=[\s\"')\]\ue000]|$|[^\x00-\x7f]))"
 )
 #: A judge who announces an object speaks of the reply too.
 _OWN_WORK = re.compile(
     r"\b(?:assessment|evaluation|verdict|judge?ment|analysis|review|grade|result)\w*"
-    r" (?:of|for|on|about) (?:the|this|that) (?:\w{1,15} ){0,3}|^(?:my )?\w{1,12}: $",
+    r" (?:of|for|on|about) (?:the|this|that) (?:\w{1,15} ?){1,3}|^\w{1,12}: $",
     re.IGNORECASE,
 )
+_THE_REPLY = re.compile(r"\b(?:the|its|this|that|their) (?:\w{1,15} )?answer\b", re.I)
 _NUMBERING = re.compile(
     r"[-+•‣▪·–—>]?[ \t]{0,4}(?:\(?(?:\d{1,3}|[a-z])[.)][ \t]{1,4})?"
 )
@@ -72,9 +73,10 @@ def mentions_of(page: Page) -> Iterator[Mention]:
     """Yield what counts of the page's verdict words, in order."""
     for sentence in _sentences(page.plain):
         words = list(phrases.WORD.finditer(sentence.text))
-        # The first and the last decide: what is between belongs to a reason.
-        for word in words if len(words) < 3 else (words[0], words[1], words[-1]):
-            mention = _mention(sentence, word)
+        for number, word in enumerate(words):
+            # What stands between the first two and the last belongs to a reason.
+            has_place = number < 2 or number == len(words) - 1
+            mention = _mention(sentence, word, has_place=has_place)
             if mention:
                 yield mention
 
@@ -115,14 +117,19 @@ def _single_spaced(piece: str) -> str:
     return " ".join(piece.split())
 
 
-def _mention(sentence: _Sentence, word: re.Match[str]) -> Mention | None:
+def _mention(
+    sentence: _Sentence, word: re.Match[str], *, has_place: bool
+) -> Mention | None:
     text = sentence.text
-    before, after = text[: word.start()], text[word.end() :]
+    start = max(0, word.start() - _FAR)
+    before = ("… " if start else "") + text[start : word.start()]
+    after = text[word.end() : None if has_place else word.end() + _FAR]
     says: Word = "PASS" if word["good"] else "FAIL"
     is_object = before.endswith(OBJECT)
-    level, negated = _level(sentence, before, word[0], after, is_object)
-    if negated:
-        says = "FAIL"
+    level = None
+    if has_place or is_object:
+        level, negated = _level(sentence, before, word[0], after, is_object)
+        says = "FAIL" if negated else says
     if level is None:
         is_loud = word[0].isupper() and not _is_not_said(before, after)
         level = Level.LOUD if is_loud else None
@@ -139,8 +146,6 @@ def _level(
     sentence: _Sentence, before: str, word: str, after: str, is_object: bool
 ) -> tuple[Level | None, bool]:
     """Return the level of a mention, and whether it is PASS under a negation."""
-    if len(before) > _FAR:
-        before = f"… {before[-_FAR:]}"
     own = _bare(before)
     lead = f"{sentence.label}{own}"
     if is_object:
@@ -149,6 +154,8 @@ def _level(
         return None, False
     label, _, rest = own.rpartition(": ")
     if word.lower().startswith("pass") and phrases.NEGATION.fullmatch(rest):
+        if phrases.CONDITION.match(after.lstrip(" ,:;")):
+            return None, False
         if label and not phrases.LABEL.fullmatch(f"{label}: "):
             return None, False
         return (Level.OVERALL if label else Level.STATEMENT), True
@@ -194,7 +201,10 @@ def _object_level(lead: str, after: str) -> Level | None:
     line = after[:_FAR]
     if line.lstrip(" \ue000").startswith("?"):
         return None
-    if phrases.HEDGE.search(lead) or phrases.FOREIGN.search(_OWN_WORK.sub("", lead)):
+    others = _OWN_WORK.sub("", lead)
+    if _THE_REPLY.search(others) or phrases.FOREIGN.search(others):
+        return None
+    if phrases.HEDGE.search(lead):
         return None
     owns = phrases.FOREIGN.search(line) or phrases.UNABLE.search(line)
     return None if owns or phrases.CONDITION.match(line.strip()) else Level.HEAD
@@ -233,8 +243,9 @@ def _tail_holds(before: str, word: str, after: str, level: Level) -> bool:
         return False
     if phrases.ANSWERED.match(reason):
         return False
-    # "FAIL: probably a typo" doubts the typo; "FAIL, probably" the verdict.
-    return mark[0][0] == ":" or not phrases.DOUBT.match(reason)
+    # "FAIL: probably a typo?" doubts the typo; "FAIL, probably" the verdict.
+    is_doubt = phrases.DOUBT.match(reason) or after.rstrip().endswith("?")
+    return mark[0][0] == ":" or not is_doubt
 
 
 def _begins_reason(rest: str) -> bool:
@@ -257,4 +268,4 @@ def _is_not_said(before: str, after: str) -> bool:
         return True
     if after.lstrip(" \"'").startswith("?"):
         return True
-    return phrases.NOT_SAID.search(_single_spaced(before[-_FAR:]) + " ") is not None
+    return phrases.NOT_SAID.search(_single_spaced(before[-80:]) + " ") is not None

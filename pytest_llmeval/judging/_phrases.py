@@ -56,7 +56,12 @@ LABEL: Final = _end_to_end(
     r"|evaluation|grading|choice) )*"
     r"(?:verdict|judge?ment(?:[ _]result)?|decision|conclusion|overall|result|outcome"
     r"|final|ruling|assessment|grade|rating|answer|evaluation|bottom line|choice"
-    r"|therefore|thus|hence|so|in (?:conclusion|summary|short))"
+    r"|therefore|thus|hence|so|in (?:conclusion|summary|short)"
+    # Its name in the languages that judges of this package are likely to speak.
+    r"|urteil|ergebnis|bewertung|fazit|verdikt|résultat|jugement|décision|resultado"
+    r"|veredicto|conclusión|conclusión final|veredito|resultado final|risultato|verdetto"
+    r"|esito|oordeel|resultaat|вердикт|итог|результат|判定|結果|結論|评估|结论|结果|裁定|判断"
+    r"|評価|판정|결과)"
     r"(?: \([^()]{0,40}\))?(?: ?[:=>|–—-]{1,2}| is now| is| remains){0,2} " + _ARTICLE
 )
 #: A judge who names the own choice.
@@ -140,7 +145,9 @@ REASON_BEGINS: Final = re.compile(
 CONDITION: Final = re.compile(
     r"(?:(?:but|and|only|even|,) ?)*(?:if|unless|provid(?:ed|ing)|assuming|(?:as|so) long"
     r" as|on condition|depend\w+|subject to|pending|except if|condition\w+|contingent"
-    r"|only when|in case|otherwise|or|else|vs)\b",
+    r"|only when|in case|otherwise|or|else|vs"
+    r"|(?:aber |nur |mais |seulement |pero |solo )*(?:wenn|falls|sofern|si|se|als|если))\b"
+    r"|如果|假如|若|もし|만약",
     re.IGNORECASE,
 )
 _UNSURE = (
@@ -177,11 +184,25 @@ UNABLE: Final = re.compile(
 TAKEN_BACK: Final = re.compile(
     r"(?:^|[.!?\n;,(–—-])[ \t]{0,3}(?:(?:oh|but|hmm|no|ah|sorry|or),? )?(?:wait|hold on"
     r"|hang on|(?:scratch|strike) that|on (?:second thoughts?|reflection)|never ?mind"
-    r"|correction|let me (?:re\w+|double-?check|check again|think again)"
+    r"|correction|(?:edit|update) ?:|let me (?:re\w+|double-?check|check again|think again)"
     r"|i take (?:it|that|this) back|actually,? (?:no|wait)|my mistake"
-    rf"|i (?:was|am) wrong|i changed? my mind|(?:i'm |i am )?{_UNSURE})\b",
+    rf"|i (?:was|am) wrong|i changed? my mind|(?:i'm |i am )?{_UNSURE})(?!\w)",
     re.IGNORECASE | re.MULTILINE,
 )
+_ENDS_IN = (
+    r"\b(?:it|this|that|answer|reply|response|output) (?:\w{1,12}ly |thus |therefore )?"
+    r"(?:%s)[.!]?[ \t]{0,9}$"
+)
+#: The opposite said of the reply at the end of a clause, after PASS and after FAIL.
+OPPOSITE: Final = {
+    "PASS": re.compile(
+        _ENDS_IN % r"fail(?:s|ed)|(?:does|did|do|can)(?: not|n't) pass|cannot pass",
+        re.IGNORECASE | re.MULTILINE,
+    ),
+    "FAIL": re.compile(
+        _ENDS_IN % r"pass(?:es|ed)|does pass", re.IGNORECASE | re.MULTILINE
+    ),
+}
 
 #: A word that is explained, or part of a noun: "PASS means …", "PASS rate".
 EXPLAINED: Final = re.compile(

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from pytest_llmeval.judging._clean import spoken, visible
+from pytest_llmeval.judging._clean import LONGEST, fold, spoken, visible
 from pytest_llmeval.judging._layout import Page, open_page
 from pytest_llmeval.judging._mentions import Level, Mention, mentions_of
 from pytest_llmeval.judging._objects import Word
-from pytest_llmeval.judging._phrases import TAKEN_BACK, UNTRUE
+from pytest_llmeval.judging._phrases import OPPOSITE, TAKEN_BACK, UNTRUE, WORD
 from pytest_llmeval.types import Verdict
 
 __all__ = ["printable", "read_verdict"]
 
 _SHOWN: Final = 200
+_FIRST: Final = 5_000
 _REASON_FIELD = re.compile(
     r"^[\W_]{0,8}(?:reason|reasoning|explanation|rationale|justification)"
     r"[\W_]{0,4}[:=][ \t]{0,4}(.{1,4000})",
@@ -42,9 +43,12 @@ def read_verdict(text: str | None) -> Verdict:
     if not reply.strip():
         why = "holds thinking and no answer" if seen.strip() else "is empty"
         return _undecided(text, why)
+    if len(reply) > LONGEST:
+        why = f"is {len(reply):,} characters long, too long for a verdict"
+        return _undecided(text, why)
     page = open_page(reply, _field_text)
     mentions = list(mentions_of(page))
-    chosen = None if page.has_unclear_object else _decide(page, mentions)
+    chosen = None if page.is_unclear else _decide(page, mentions)
     if chosen is None:
         return _without_mention(text, page, mentions)
     if before and _first_word(before) not in {None, chosen.verdict}:
@@ -55,16 +59,19 @@ def read_verdict(text: str | None) -> Verdict:
 
 def _field_text(text: str) -> Word | None:
     """Return the verdict that an object's field states at its beginning."""
-    page = open_page(text, lambda _: None)
-    first = next(mentions_of(page), None)
-    chosen = _decide(page, list(mentions_of(page)))
-    if chosen is None or first is None or first.level is not Level.HEAD:
+    if text in {"PASS", "FAIL"}:
+        return "PASS" if text == "PASS" else "FAIL"
+    if not WORD.search(fold(visible(text))):
         return None
-    return chosen.verdict
+    page = open_page(visible(text), lambda _: None)
+    mentions = list(mentions_of(page))
+    chosen = _decide(page, mentions)
+    is_head = mentions[:1] and mentions[0].level is Level.HEAD
+    return chosen.verdict if chosen and is_head else None
 
 
 def _first_word(text: str) -> str | None:
-    page = open_page(text.strip(), _field_text)
+    page = open_page(text.strip()[:_FIRST], _field_text)
     heads = [m.verdict for m in mentions_of(page) if m.level is Level.HEAD]
     return heads[0] if heads else None
 
@@ -83,7 +90,7 @@ def _decide(page: Page, mentions: list[Mention]) -> Mention | None:
         if chosen and chosen.verdict == "PASS" and _holds_fail(of[Level.ITEM]):
             chosen = None
     else:
-        chosen = of[Level.ITEM][0] if len(of[Level.ITEM]) == 1 else None
+        chosen = _only_item(of[Level.ITEM])
     if chosen is None or _is_undone(page, chosen, mentions):
         return None
     return chosen
@@ -95,6 +102,11 @@ def _all(mentions: list[Mention]) -> set[Word]:
 
 def _agreed(mentions: list[Mention]) -> Mention | None:
     return mentions[-1] if len(_all(mentions)) == 1 else None
+
+
+def _only_item(items: list[Mention]) -> Mention | None:
+    """Return the one criterion that failed; one that passed says nothing of the rest."""
+    return items[0] if len(items) == 1 and _holds_fail(items) else None
 
 
 def _holds_fail(items: list[Mention]) -> bool:
@@ -115,12 +127,13 @@ def _is_undone(page: Page, chosen: Mention, mentions: list[Mention]) -> bool:
     loud = (m for m in mentions if m.level is Level.LOUD and m.start > chosen.start)
     if any(m.verdict != chosen.verdict for m in loud):
         return True
-    return TAKEN_BACK.search(page.plain, chosen.end) is not None
+    undoing = (TAKEN_BACK, OPPOSITE[chosen.verdict])
+    return any(pattern.search(page.plain, chosen.end) for pattern in undoing)
 
 
 def _without_mention(text: str, page: Page, mentions: list[Mention]) -> Verdict:
-    if page.has_unclear_object:
-        return _undecided(text, "holds an object whose verdict is not plain")
+    if page.is_unclear:
+        return _undecided(text, "holds an object or a box that is not plain")
     if mentions:
         return _undecided(text, "holds no verdict that is plain")
     if UNTRUE.fullmatch(" ".join(page.plain[:_SHOWN].split())):
@@ -154,7 +167,8 @@ def _reason(page: Page, chosen: Mention) -> str:
         page.text[line_end:],
         page.text[: chosen.start],
     ):
-        reason = _FIELD_TAG.sub("", piece).lstrip(_REASON_EDGES).rstrip(" \t\n*_`~")
+        words = _FIELD_TAG.sub("", piece).rstrip(" \t\n*_`~")
+        reason = fold(words).lstrip(_REASON_EDGES)
         if reason:
-            return reason
+            return words[-len(reason) :]
     return ""
