@@ -93,8 +93,10 @@ class CallableBackend:
         arguments: tuple[Any, ...],
         keywords: dict[str, Any],
     ) -> Any:
+        import asyncio
         import inspect
 
+        stops = (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)
         try:
             if inspect.iscoroutinefunction(call):
                 return await call(*arguments, **keywords)
@@ -105,8 +107,11 @@ class CallableBackend:
             )
         except UnscoredError:
             raise
-        except (Exception, SystemExit) as exc:  # noqa: BLE001
-            # Code under test may raise anything: none of it is an answer.
+        except stops:
+            raise
+        except BaseException as exc:  # noqa: BLE001
+            # Code under test may raise anything, pytest.fail and skip too, which are no
+            # exceptions by class: none of it is an answer.
             message = f"{self.name} raised {type(exc).__name__}"
             message += f": {exc}" if str(exc) else ""
             raise UnscoredError(message, cause="application") from _without_us(exc)

@@ -6,7 +6,8 @@ and breaks nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,13 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "can_show",
+    "clean_report",
     "given_paths",
-    "is_of_subtest",
     "line_width",
     "own_fixtures_used",
     "parameter_marks",
     "parameters",
-    "redact_report",
     "writer_of",
 ]
 
@@ -65,11 +65,6 @@ def parameter_marks(item: Any) -> list[pytest.Mark]:
     return list(getattr(getattr(item, "callspec", None), "marks", ()))
 
 
-def is_of_subtest(report: Any) -> bool:
-    """Return whether a report is of a block of the `subtests` fixture (pytest 9)."""
-    return hasattr(report, "context")
-
-
 def writer_of(reporter: pytest.TerminalReporter) -> Any:
     """Return the writer that a report's own `toterminal` writes to."""
     return reporter._tw
@@ -90,30 +85,47 @@ def can_show(reporter: pytest.TerminalReporter, text: str) -> bool:
     return True
 
 
-def redact_report(report: pytest.TestReport, redactor: Redactor) -> None:
-    """Take secrets out of all that pytest prints of a phase.
+#: What a terminal or xdist must not get: controls, but for line ends, tabs and colours;
+#: marks that turn the direction of text; halves of surrogate pairs.
+_UNSAFE = re.compile(
+    "\x1b(?!\\[[0-9;]{0,20}m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f"
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
-    A traceback shows source lines, messages, and with -l local variables; a captured
-    output shows what the code under test printed.
+
+def clean_report(report: pytest.TestReport, redactor: Redactor) -> None:
+    """Make all that pytest prints of a phase inert, and take secrets out of it.
+
+    A traceback shows messages, source lines, and with -l local variables: the text of
+    models and of code under test. Colours stay, for pytest puts its own there.
     """
-    if redactor.is_idle:
-        return
-    _redact(report.longrepr, redactor, seen=set())
+    from pytest_llmeval.types import clean_text
+
+    def clean(text: str) -> str:
+        return redactor.text(_UNSAFE.sub(_escaped, text))
+
     report.sections[:] = [
-        (redactor.text(name), redactor.text(text)) for name, text in report.sections
+        (name, redactor.text(clean_text(text))) for name, text in report.sections
     ]
-    if isinstance(report.longrepr, str):
-        report.longrepr = redactor.text(report.longrepr)
+    report.user_properties[:] = [
+        (name, clean(value) if isinstance(value, str) else value)
+        for name, value in report.user_properties
+    ]
+    report.longrepr = _cleaned(report.longrepr, clean, seen=set())
 
 
-def _redact(value: Any, redactor: Redactor, *, seen: set[int]) -> Any:
-    """Return `value` without secrets; objects of pytest's are changed in place."""
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def _cleaned(value: Any, clean: Callable[[str], str], *, seen: set[int]) -> Any:
+    """Return `value` with clean texts; objects of pytest's are changed in place."""
     if isinstance(value, str):
-        return redactor.text(value)
+        return clean(value)
     if isinstance(value, list | tuple):
-        return type(value)(_redact(item, redactor, seen=seen) for item in value)
+        return type(value)(_cleaned(item, clean, seen=seen) for item in value)
     if id(value) not in seen and hasattr(value, "__dict__"):
         seen.add(id(value))
         for name, inner in vars(value).items():
-            setattr(value, name, _redact(inner, redactor, seen=seen))
+            setattr(value, name, _cleaned(inner, clean, seen=seen))
     return value

@@ -34,14 +34,14 @@ def parametrize(metafunc: pytest.Metafunc, fixtures: set[str]) -> None:
         fixtures: The fixtures of ours it uses.
 
     Raises:
-        pytest.Collector.CollectError: The marker, the dataset, a template or a model
+        pytest.fail.Exception: The marker, the dataset, a template or a model
             can't be used.
     """
     try:
         _parametrize(metafunc, fixtures, runtime_of(metafunc.config))
     except UserError as exc:
-        message = f"{metafunc.definition.nodeid}: {exc}"
-        raise pytest.Collector.CollectError(message) from exc
+        # Unlike a CollectError this has its reason in the short summary too.
+        pytest.fail(f"{metafunc.definition.nodeid}: {exc}", pytrace=False)
 
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -55,6 +55,8 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
     dropped = []
     for item in items:
         case = parameters(item).get("case")
+        if case is None:
+            _refuse_lost_dataset(item)
         if isinstance(case, Case):
             item.extra_keyword_matches.update(case.tags)
             found.add(case.id)
@@ -70,6 +72,25 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
         config.hook.pytest_deselected(items=dropped)
         gone = set(map(id, dropped))
         items[:] = [item for item in items if id(item) not in gone]
+
+
+def _refuse_lost_dataset(item: pytest.Item) -> None:
+    """Refuse a dataset on what pytest can't parametrize: it would run as one case.
+
+    Raises:
+        pytest.UsageError: The item's marker has a dataset.
+    """
+    try:
+        marker = read_marker(item)
+    except ConfigError as exc:
+        raise pytest.UsageError(f"{item.nodeid}: {exc}") from exc
+    if marker is not None and marker.dataset is not None:
+        message = (
+            f"{item.nodeid}: the marker has a dataset, and methods of a "
+            f"unittest.TestCase can't receive its rows: write a function or a plain "
+            f"class"
+        )
+        raise pytest.UsageError(message)
 
 
 def _parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,9 @@ import pytest
 
 from pytest_llmeval.errors import UnscoredError, UserError
 from pytest_llmeval.types import Status
+
+#: How pytest-timeout ends a test: by pytest.fail, which says nothing about a reply.
+_TIMED_OUT = re.compile(r"Timeout \(?>")
 
 __all__ = ["Outcome", "outcome_of", "with_parts"]
 
@@ -71,12 +75,21 @@ def _failed(report: pytest.TestReport, error: BaseException | None) -> Outcome:
         return Outcome(status="unscored", cause=error.cause, reason=_line(error))
     if isinstance(error, UserError):
         return Outcome(status="unscored", cause="suite", reason=_line(error))
+    if report.when == "setup":
+        # Whatever a fixture raised, an assert too: the case was never asked.
+        return Outcome(status="unscored", cause="setup", reason=_named(error))
+    if _TIMED_OUT.match(str(error)) and isinstance(error, pytest.fail.Exception):
+        return Outcome(status="unscored", cause="interrupted", reason=_line(error))
     if error is None or isinstance(error, AssertionError | pytest.fail.Exception):
         # No error: a strict xfail that passed.
         return Outcome(status="failed", reason=_line(error) or "[XPASS(strict)]")
-    cause = "setup" if report.when == "setup" else "application"
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return Outcome(status="unscored", cause=cause, reason=text.splitlines()[0])
+    return Outcome(status="unscored", cause="application", reason=_named(error))
+
+
+def _named(error: BaseException | None) -> str:
+    """Return an exception's name and the first line of its text."""
+    text = _line(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _line(error: Any) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from pytest_llmeval.errors import UserError
-from pytest_llmeval.plugin._internals import is_of_subtest
 from pytest_llmeval.plugin.collect import label_of
 from pytest_llmeval.plugin.recordings import RecordingWriter
 from pytest_llmeval.plugin.runtime import Runtime
@@ -47,7 +46,7 @@ class Outputs:
         self._note_crash(report)
         data: Mapping[str, Any] | None = getattr(report, "llmeval", None)
         # "rerun" is how an attempt that does not count is reported.
-        if data is None or report.outcome == "rerun" or is_of_subtest(report):
+        if data is None or report.outcome == "rerun":
             return
         for nodeid, entries in getattr(report, "llmeval_recordings", ()):
             self._recordings.add(nodeid, entries)

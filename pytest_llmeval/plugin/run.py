@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_llmeval.plugin import summary
-from pytest_llmeval.plugin._internals import redact_report
+from pytest_llmeval.plugin._internals import clean_report
 from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.cases import case_run, record_of
 from pytest_llmeval.plugin.exit_status import decide_exit
@@ -27,6 +27,7 @@ __all__ = ["Run", "run_of"]
 
 _KEY = pytest.StashKey["Run"]()
 _SAMPLE = pytest.StashKey[SampleRun]()
+_IN_BODY = pytest.StashKey[bool]()
 _PARTS = pytest.StashKey[list[Outcome]]()
 
 
@@ -83,14 +84,24 @@ class Run:
                 report.llmeval_begun = begun  # type: ignore[attr-defined]
         error = call.excinfo.value if call.excinfo else None
         outcome = outcome_of(report, error)
-        if outcome is not None:
-            parts = item.stash.setdefault(_PARTS, [])
-            outcome = with_parts(report, outcome, parts)
-            parts.append(outcome)
+        if outcome is not None and item.stash.get(_IN_BODY, False):
+            # Of a block of the subtests fixture: a part of the case, not the case.
+            item.stash[_PARTS].append(outcome)
+        elif outcome is not None:
+            outcome = with_parts(report, outcome, item.stash[_PARTS])
             self._attach(report, item, sample, outcome)
             summary.add_section(report, sample, error)
-        redact_report(report, self.runtime.redactor)
+        clean_report(report, self.runtime.redactor)
         return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Know whether the body is running when a report is made."""
+        item.stash[_IN_BODY] = True
+        try:
+            return (yield)
+        finally:
+            item.stash[_IN_BODY] = False
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(

@@ -15,7 +15,6 @@ from pytest_llmeval.errors import EvalAssertionError, UnscoredError
 from pytest_llmeval.plugin._internals import (
     can_show,
     given_paths,
-    is_of_subtest,
     line_width,
     writer_of,
 )
@@ -39,8 +38,6 @@ __all__ = [
 def is_unscored(report: Any) -> bool:
     """Return whether a report is of a case that could not be scored."""
     data = getattr(report, "llmeval", None) or {}
-    if is_of_subtest(report):
-        return False
     return report.outcome == "failed" and data.get("status") == "unscored"
 
 
