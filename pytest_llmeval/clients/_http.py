@@ -1,8 +1,9 @@
 """The wire: JSON over HTTP, one connection a slot.
 
 One shared ``httpx.AsyncClient`` is a trap: its pool looks at every connection on each
-request (2,070 calls a second at 10 in flight, 231 at 200). A client with a single
-connection for each slot, all over one TLS context, gives 2,600 at any width.
+request (2,070 calls a second at 10 in flight, 231 at 200). A transport with a single
+connection for each slot, all over one TLS context, is as fast at any width. And below
+the client there is nothing that logs addresses or keeps cookies.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_llmeval.errors import ConfigError, ProviderError
+from pytest_llmeval.clients._failures import failure, too_late
+from pytest_llmeval.clients._logs import CleanLog
+from pytest_llmeval.clients._transport import proxy_of, tls_context, transport
+from pytest_llmeval.errors import ConfigError
 
 if TYPE_CHECKING:
     import asyncio
@@ -31,31 +35,48 @@ class HttpReply:
 
     status: int
     headers: Mapping[str, str]
-    text: str
+    content: bytes
     data: Any
     """None when the body is not JSON."""
     seconds: float
 
+    @property
+    def text(self) -> str:
+        """The body as text, for people."""
+        return self.content.decode("utf-8", "backslashreplace")
+
 
 @dataclass(slots=True)
 class _Slot:
-    """A client with one connection, and whether that has been used."""
+    """A transport with one connection."""
 
-    client: httpx.AsyncClient
-    is_used: bool = False
+    transport: httpx.AsyncHTTPTransport
+    is_new: bool = False
+    """Whether the connection was opened for the request that is under way."""
+
+    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Hear from the transport what it does."""
+        if event == "connection.connect_tcp.started":
+            self.is_new = True
 
 
 @dataclass(slots=True, kw_only=True)
 class Wire:
-    """Sends requests over at most `width` connections.
+    """Sends requests over at most `width` connections to one server.
 
-    Made on the loop thread and used there alone.
+    Made anywhere, used on one event loop until it is closed.
     """
 
     width: int = 10
     timeout_seconds: float = 60.0
-    """Of one attempt, between any two bytes."""
+    """Between any two bytes."""
+    deadline_seconds: float = 300.0
+    """Of a request; waiting for a free connection is no part of it."""
     ca_bundle: str | None = None
+    uses_proxy: bool = True
+    """Whether the environment's proxies count."""
+    log: CleanLog | None = None
+    """Cleans what the library below logs."""
     _idle: list[_Slot] = field(default_factory=list)
     _all: list[_Slot] = field(default_factory=list)
     _free: asyncio.Semaphore | None = None
@@ -75,32 +96,37 @@ class Wire:
             method: GET, POST, …
             url: Absolute address.
             body: Sent as JSON, None for no body.
-            sign: Puts keys and headers on the request: they never stand in a local
-                variable that a traceback could show.
+            sign: Returns the request with keys and headers on it: they never stand in
+                a local variable that a traceback could show.
 
         Raises:
             ProviderError: No reply: no connection, no answer in time, TLS trouble.
+            ConfigError: The body is no JSON, or the environment's proxy or the CA
+                bundle can't be used.
         """
+        import asyncio
+
         import httpx
 
-        content = None if body is None else json.dumps(body).encode()
-        async with self._slot() as slot:
-            request = slot.client.build_request(method, url, content=content)
-            started = time.perf_counter()
+        content = b"" if body is None else _encoded(body)
+        async with self._slot(url) as slot:
             try:
-                reply = await self._begun(slot, request, sign)
-                await reply.aread()
+                async with asyncio.timeout(self.deadline_seconds):
+                    return await self._exchanged(slot, method, url, content, sign)
+            except TimeoutError:
+                raise too_late(url, self.deadline_seconds) from None
             except httpx.HTTPError as exc:
-                raise self._translated(exc, url) from None
-            return _read(reply, time.perf_counter() - started)
+                raise failure(exc, url, wire=self) from None
 
-    async def _begun(
+    async def _exchanged(
         self,
         slot: _Slot,
-        request: httpx.Request,
+        method: str,
+        url: str,
+        content: bytes,
         sign: Callable[[httpx.Request], httpx.Request],
-    ) -> httpx.Response:
-        """Return the reply with its headers read.
+    ) -> HttpReply:
+        """Return the reply, read whole.
 
         A server may close a connection it had promised to keep. When one that was in
         use before dies before the first byte, the request had not been read: it goes
@@ -108,95 +134,90 @@ class Wire:
         """
         import httpx
 
-        was_used, slot.is_used = slot.is_used, True
+        def request() -> httpx.Request:
+            timeout = httpx.Timeout(self.timeout_seconds).as_dict()
+            extensions = {"timeout": timeout, "trace": slot.trace}
+            return sign(
+                httpx.Request(method, url, content=content, extensions=extensions)
+            )
+
+        slot.is_new = False
+        started = time.perf_counter()
         try:
-            return await slot.client.send(request, auth=sign, stream=True)
+            reply = await slot.transport.handle_async_request(request())
         except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
-            if not was_used:
+            if slot.is_new:
                 raise
-        return await slot.client.send(request, auth=sign, stream=True)
+            started = time.perf_counter()
+            reply = await slot.transport.handle_async_request(request())
+        try:
+            await reply.aread()
+        finally:
+            # Also when its compression was broken: the connection would stay taken.
+            await reply.aclose()
+        return _read(reply, time.perf_counter() - started)
 
     async def close(self) -> None:
         """Close every connection."""
         for slot in self._all:
-            await slot.client.aclose()
+            await slot.transport.aclose()
+        if self.log is not None:
+            self.log.remove()
         self._all.clear()
         self._idle.clear()
+        self._free = None
 
     @asynccontextmanager
-    async def _slot(self) -> AsyncIterator[_Slot]:
+    async def _slot(self, url: str) -> AsyncIterator[_Slot]:
         import asyncio
 
         if self._free is None:
             self._free = asyncio.Semaphore(self.width)
         async with self._free:
-            slot = self._idle.pop() if self._idle else self._new_slot()
+            slot = self._idle.pop() if self._idle else self._new_slot(url)
             try:
                 yield slot
             finally:
                 self._idle.append(slot)
 
-    def _new_slot(self) -> _Slot:
-        import httpx
-
+    def _new_slot(self, url: str) -> _Slot:
+        if self.log is not None:
+            self.log.install()
         if self._tls is None:
-            self._tls = self._context()
-        client = httpx.AsyncClient(
-            verify=self._tls,
-            timeout=self.timeout_seconds,
-            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
-            follow_redirects=False,
-        )
-        self._all.append(_Slot(client))
+            self._tls = tls_context(self.ca_bundle)
+        proxy = proxy_of(url) if self.uses_proxy else None
+        self._all.append(_Slot(transport(self._tls, proxy)))
         return self._all[-1]
 
-    def _context(self) -> ssl.SSLContext:
-        import ssl
 
-        import httpx
-
-        if self.ca_bundle is None:
-            return httpx.create_ssl_context()
-        try:
-            return ssl.create_default_context(cafile=self.ca_bundle)
-        except (OSError, ssl.SSLError) as exc:
-            message = f"ca_bundle {self.ca_bundle!r} can't be read: {exc}"
-            raise ConfigError(message) from exc
-
-    def _translated(self, exc: httpx.HTTPError, url: str) -> ProviderError:
-        import httpx
-
-        if isinstance(exc, httpx.ConnectTimeout):
-            return _no_reply(url, f"no connection within {self.timeout_seconds:g} s")
-        if isinstance(exc, httpx.TimeoutException):
-            what = f"no reply within {self.timeout_seconds:g} s (timeout_seconds)"
-            return _no_reply(url, what)
-        if "CERTIFICATE" in str(exc).upper():
-            hint = "for a company's own authority give the entry ca_bundle: PATH"
-            return _no_reply(url, f"the certificate is not trusted ({exc}); {hint}")
-        if isinstance(exc, httpx.RemoteProtocolError | httpx.ReadError):
-            return _no_reply(url, f"the server closed the connection ({exc})")
-        if isinstance(exc, httpx.ConnectError):
-            hint = "is the server running, and base_url right?"
-            return _no_reply(url, f"could not connect ({exc}); {hint}")
-        return _no_reply(url, f"{type(exc).__name__}: {exc}")
-
-
-def _no_reply(url: str, what: str) -> ProviderError:
-    return ProviderError(f"{url.partition('?')[0]}: {what}", is_transient=True)
+def _encoded(body: Any) -> bytes:
+    try:
+        return json.dumps(body, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as exc:
+        message = f"what is to be sent is not JSON ({exc}): look at the model's params"
+        raise ConfigError(message) from exc
 
 
 def _read(reply: httpx.Response, seconds: float) -> HttpReply:
-    # JSON is UTF-8 whatever a header says; bad bytes must not raise far from here.
-    text = reply.content.decode("utf-8", "backslashreplace")
-    try:
-        data = json.loads(text)
-    except ValueError:
-        data = None
     return HttpReply(
         status=reply.status_code,
         headers={name.lower(): value for name, value in reply.headers.items()},
-        text=text,
-        data=data,
+        content=reply.content,
+        data=_json(reply.content, reply.charset_encoding),
         seconds=seconds,
     )
+
+
+def _json(content: bytes, charset: str | None) -> Any:
+    """Return a body's value: UTF-8 or -16 by itself, else as its header says."""
+    try:
+        return json.loads(content)
+    except UnicodeDecodeError:
+        if charset is None:
+            return None
+    except (ValueError, RecursionError):
+        return None
+    try:
+        return json.loads(content.decode(charset))
+    except (ValueError, LookupError, RecursionError):
+        return None

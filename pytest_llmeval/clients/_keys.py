@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from pytest_llmeval.errors import ProviderError
-from pytest_llmeval.redact import Redactor
+from pytest_llmeval.errors import ConfigError, ProviderError
+from pytest_llmeval.redact import MARK, redact_headers
 
-__all__ = ["Keys", "Secret"]
+__all__ = ["Keys", "Secret", "filled", "variables_in"]
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
+#: What a header's name may be made of (RFC 9110, section 5.6.2).
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class Secret:
@@ -29,6 +31,31 @@ class Secret:
 
     def __repr__(self) -> str:
         return "Secret('***')"
+
+
+def variables_in(text: str) -> list[str]:
+    """Return the environment variables that a configured text names."""
+    return _VARIABLE.findall(text)
+
+
+def filled(text: str, *, what: str) -> Secret:
+    """Return a configured text with its ``${ENV}`` filled in.
+
+    Args:
+        text: As configured.
+        what: What it is, for error texts.
+
+    Raises:
+        ProviderError: A variable is not set.
+    """
+    for name in variables_in(text):
+        if name not in os.environ:
+            message = (
+                f"{what} needs the environment variable {name}, which is not set "
+                f"(.env files are not read)"
+            )
+            raise ProviderError(message)
+    return Secret(_VARIABLE.sub(lambda match: os.environ[match[1]].strip(), text))
 
 
 class Keys:
@@ -63,19 +90,40 @@ class Keys:
         keys.key = Secret(value)
         return keys
 
+    def check(self) -> None:
+        """Refuse headers that no request could have.
+
+        Raises:
+            ConfigError: A header's name is none.
+        """
+        for name in self._headers:
+            if not _TOKEN.fullmatch(name):
+                message = (
+                    f"{self._model!r}: {name!r} is no name of a header: letters, "
+                    f"digits and hyphens"
+                )
+                raise ConfigError(message)
+
     @property
     def origin(self) -> str:
         """Where the key came from, for error texts."""
-        if os.environ.get(self._variable, "").strip():
+        if not self._variable:
+            return "key made for this run"
+        if any(name.lower() == "authorization" for name in self._headers):
+            return "key from the entry's header Authorization"
+        if self.key is not None:
             return f"key from ${self._variable}"
-        return f"no key: ${self._variable} is not set"
+        return (
+            f"no key was sent: ${self._variable} is not set; name the variable that "
+            f"holds it with api_key_env"
+        )
 
     @cached_property
     def key(self) -> Secret | None:
         """The key, None when there is none and none is needed.
 
         Raises:
-            ProviderError: There is none.
+            ProviderError: There is none, or it can't be sent.
         """
         value = os.environ.get(self._variable, "").strip()
         if not value and self._is_required:
@@ -85,36 +133,47 @@ class Keys:
                 f"api_key_env, or give base_url for a server that needs none"
             )
             raise ProviderError(message)
-        return Secret(value) if value else None
+        secret = Secret(value) if value else None
+        self._refuse_unsendable(secret, f"the key in ${self._variable}")
+        return secret
 
     @cached_property
     def headers(self) -> Mapping[str, Secret]:
         """The entry's own headers, their variables filled in.
 
         Raises:
-            ProviderError: A variable is not set.
+            ProviderError: A variable is not set, or a value can't be sent.
         """
-        return {name: self._filled(name, text) for name, text in self._headers.items()}
+        found = {}
+        for name, text in self._headers.items():
+            what = f"the header {name!r}"
+            found[name] = filled(text, what=f"{self._model}: {what}")
+            self._refuse_unsendable(found[name], what)
+        return found
 
-    @property
-    def secrets(self) -> list[str]:
-        """Every secret of the entry, as far as they are set."""
-        names = [self._variable]
+    def secrets(self) -> Iterable[str]:
+        """Yield every secret of the entry, as far as they are set."""
+        for name in (self._variable, *self._variables()):
+            if value := os.environ.get(name):
+                yield value
+        shown = redact_headers(self._headers)
+        for name, text in self._headers.items():
+            if shown[name] == MARK and not variables_in(text):
+                # Written into the file itself, perhaps after the word Bearer.
+                yield from (text, text.split(" ")[-1])
+
+    def _variables(self) -> Iterable[str]:
         for text in self._headers.values():
-            names += _VARIABLE.findall(text)
-        return [os.environ[name] for name in names if name in os.environ]
+            yield from variables_in(text)
 
-    @cached_property
-    def redactor(self) -> Redactor:
-        """Removes every secret of the entry."""
-        return Redactor(self.secrets)
-
-    def _filled(self, header: str, text: str) -> Secret:
-        for name in _VARIABLE.findall(text):
-            if name not in os.environ:
-                message = (
-                    f"{self._model}: the header {header!r} needs the environment "
-                    f"variable {name}, which is not set (.env files are not read)"
-                )
-                raise ProviderError(message)
-        return Secret(_VARIABLE.sub(lambda match: os.environ[match[1]], text))
+    def _refuse_unsendable(self, secret: Secret | None, what: str) -> None:
+        """Refuse what a header can't carry: a line break, a curly quote from a page."""
+        if secret is None:
+            return
+        bad = next((c for c in secret.reveal() if not " " <= c <= "~"), None)
+        if bad is not None:
+            message = (
+                f"{self._model}: {what} holds the character {bad!r}, which no header "
+                f"can carry: was it copied with quotes or a line break?"
+            )
+            raise ProviderError(message)

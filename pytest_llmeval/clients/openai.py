@@ -6,29 +6,30 @@ https://platform.openai.com/docs/api-reference/chat; fields that other servers a
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_llmeval.clients._address import Address
 from pytest_llmeval.clients._base import Request
+from pytest_llmeval.clients._completion import first_choice, read_choice
 from pytest_llmeval.clients._http import HttpReply, Wire
 from pytest_llmeval.clients._keys import Keys
-from pytest_llmeval.errors import ProviderError, did_you_mean
-from pytest_llmeval.types import Response, Usage, as_text
+from pytest_llmeval.clients._problem import Problem, body_text, problem_of
+from pytest_llmeval.clients._transport import proxy_secrets
+from pytest_llmeval.errors import ConfigError, ProviderError, did_you_mean
+from pytest_llmeval.redact import Redactor
+from pytest_llmeval.types import Response
 
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["DEFAULT_BASE_URL", "OpenAIBackend"]
+__all__ = ["DEFAULT_BASE_URL", "OpenAIBackend", "check_params"]
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
 _PATHS = {"chat": "/chat/completions", "completions": "/completions"}
-_TRANSIENT = frozenset({408, 409, 429})
-_FINISH = {"function_call": "tool_calls", "max_tokens": "length", "eos": "stop"}
-#: Some models think aloud at the start of the text itself.
-_THINKING = re.compile(r"\s*<think(?:ing)?>(.*?)</think(?:ing)?>\s*", re.DOTALL)
+_MOST_MODELS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,26 +38,23 @@ class OpenAIBackend:
 
     name: str
     model: str
-    base_url: str
+    address: Address
     keys: Keys
     wire: Wire
     params: Mapping[str, Any] = field(default_factory=dict)
     api: str = "chat"
     """chat, or completions: the plain continuation of the prompt's text."""
-    takes_schema: bool = False
-    """Whether the model is known to obey a JSON schema (``json_schema: true``)."""
-    deadline_seconds: float = 300.0
     sends_prompt: bool = True
 
     def identity(self, request: Request) -> dict[str, Any]:
         """Return address, model, messages and parameters."""
         return {
             "provider": "openai",
-            "base_url": self.base_url,
+            "base_url": str(self.address),
             "model": self.model,
             "api": self.api,
             "messages": request.prompt.to_json(),
-            "params": self._params(request),
+            "params": {**self.params, **request.params},
         }
 
     async def answer(self, request: Request) -> Response:
@@ -64,20 +62,11 @@ class OpenAIBackend:
 
         Raises:
             ProviderError: There is none; the server's own words are in the text.
+            ConfigError: A parameter can't be sent.
         """
-        import asyncio
-
-        body = self.body(request)
-        try:
-            async with asyncio.timeout(self.deadline_seconds):
-                reply = await self._send("POST", _PATHS[self.api], body)
-                await self._raise_for(reply)
-        except TimeoutError:
-            message = (
-                f"{self.base_url}: no reply within {self.deadline_seconds:g} s, all "
-                f"attempts together (limits: deadline_seconds)"
-            )
-            raise ProviderError(message, is_transient=True) from None
+        reply = await self._send("POST", _PATHS[self.api], self.body(request))
+        if (problem := problem_of(reply)) is not None:
+            raise await self._refused(problem)
         return self._response(reply, request)
 
     async def close(self) -> None:
@@ -85,174 +74,134 @@ class OpenAIBackend:
         await self.wire.close()
 
     def body(self, request: Request) -> dict[str, Any]:
-        """Return what is sent: the model, the messages, the parameters."""
+        """Return what is sent: the model, the messages, the parameters.
+
+        Raises:
+            ConfigError: A parameter of the call is none.
+        """
+        check_params(self.name, request.params)
         asked: dict[str, Any] = (
             {"prompt": request.prompt.text}
             if self.api == "completions"
             else {"messages": request.prompt.to_json()}
         )
-        return {"model": self.model, **asked, **self._params(request)}
+        return {"model": self.model, **asked, **self.params, **request.params}
 
-    def _params(self, request: Request) -> dict[str, Any]:
-        """Return the parameters, a schema among them where the model takes one."""
-        params = {**self.params, **request.params}
-        if self.takes_schema and request.schema is not None:
-            schema = {"name": "reply", "strict": True, "schema": request.schema}
-            params["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return params
+    def secrets(self) -> Iterable[str]:
+        """Yield all that must be shown nowhere."""
+        yield from self.keys.secrets()
+        yield from self.address.secrets()
+        yield from proxy_secrets()
 
     async def _send(self, method: str, path: str, body: Any = None) -> HttpReply:
-        url = self.base_url.rstrip("/") + path
         try:
-            return await self.wire.send(method, url, body=body, sign=self._sign)
+            return await self.wire.send(
+                method, self.address.url(path), body=body, sign=self._sign
+            )
         except ProviderError as exc:
             raise self._clean(exc) from None
 
     def _sign(self, request: httpx.Request) -> httpx.Request:
+        request.headers["accept"] = "application/json"
+        request.headers["accept-encoding"] = "gzip, deflate"
         request.headers["content-type"] = "application/json"
+        request.headers["user-agent"] = "pytest-llmeval"
         if (key := self.keys.key) is not None:
             request.headers["authorization"] = f"Bearer {key.reveal()}"
         for name, value in self.keys.headers.items():
             request.headers[name] = value.reveal()
+        if (query := self.address.query()) is not None:
+            request.url = request.url.copy_with(query=query.reveal().encode())
         return request
 
-    async def _raise_for(self, reply: HttpReply) -> None:
-        """Raise what a reply that is no completion says."""
-        problem = _error_of(reply.data)
-        if reply.status < 400 and problem is None:
-            return
-        status = reply.status if reply.status >= 400 else _status_in(problem)
-        said = _sentence(problem) or _body_text(reply)
-        text = f"{self.name}: {_headline(status)}: {said}"
-        if status in {401, 403}:
+    async def _refused(self, problem: Problem) -> ProviderError:
+        """Return the error of a reply that is no answer."""
+        text = f"{self.name}: {problem}"
+        if problem.status in {401, 403}:
             text += f" ({self.keys.origin})"
-        if status == 404:
+        if problem.status == 404:
             text += await self._models_there_are()
-        raise self._clean(
+        return self._clean(
             ProviderError(
-                text, status=status, is_transient=status in _TRANSIENT or status >= 500
+                text, status=problem.status, is_transient=problem.is_transient
             )
         )
 
     async def _models_there_are(self) -> str:
         """Return the models the server lists, as the end of an error text."""
+        lists_none = f"; it lists no models: is base_url right? It is {self.address}"
         try:
             reply = await self._send("GET", "/models")
         except ProviderError:
-            return ""
+            return lists_none
         data = reply.data.get("data") if isinstance(reply.data, Mapping) else None
-        if reply.status >= 400 or not isinstance(data, list):
-            return f"; is {self.base_url!r} the right base_url? It lists no models"
-        names = [str(item["id"]) for item in data if _has(item, "id")]
-        listed = ", ".join(names[:20]) or "none"
+        if reply.status >= 300 or not isinstance(data, list):
+            return lists_none
+        ids = (item.get("id") for item in data if isinstance(item, Mapping))
+        names = [name for name in ids if isinstance(name, str)]
+        listed = ", ".join(names[:_MOST_MODELS]) or "none"
+        if len(names) > _MOST_MODELS:
+            listed += f" and {len(names) - _MOST_MODELS} more"
         return f"{did_you_mean(self.model, names)}; models there are: {listed}"
 
     def _response(self, reply: HttpReply, request: Request) -> Response:
-        data = reply.data
-        if not isinstance(data, Mapping):
-            text = f"{self.name}: the reply is not JSON: {_body_text(reply)}"
-            raise self._clean(ProviderError(text, status=reply.status))
-        choices = data.get("choices")
-        if not isinstance(choices, list) or not choices or not _has(choices[0]):
-            model = data.get("model") or self.model
-            text = f"{self.name}: the reply of {model!r} has no choices"
-            raise self._clean(ProviderError(text, status=reply.status))
-        choice = choices[0]
-        message = choice.get("message")
-        if not isinstance(message, Mapping):
-            message = {"content": choice.get("text")}  # a plain completion
-        text, reasoning = _text_and_reasoning(message)
-        finish = choice.get("finish_reason")
-        calls = message.get("tool_calls")
-        return Response(
-            text=text,
+        if not isinstance(reply.data, Mapping):
+            raise self._no_completion(reply, _unread(reply))
+        choice = first_choice(reply.data)
+        if choice is None:
+            model = reply.data.get("model") or self.model
+            what = f"the reply of {model!r} has no choices"
+            if "choices" in reply.data:
+                what += ": servers send that when a filter took the answer out"
+            raise self._no_completion(reply, f"{what}; it is {body_text(reply)}")
+        response = read_choice(choice, reply.data)
+        return replace(
+            response,
+            model=response.model or self.model,
             messages=request.prompt.messages,
-            model=str(data.get("model") or self.model),
             provider="openai",
-            finish_reason=_FINISH.get(finish, finish) if finish else None,
-            usage=usage_of(data.get("usage")),
             latency_seconds=reply.seconds,
-            tool_calls=tuple(calls) if isinstance(calls, list) else (),
-            refusal=message.get("refusal"),
-            reasoning=reasoning,
-            logprobs=choice.get("logprobs"),
-            raw=data,
         )
+
+    def _no_completion(self, reply: HttpReply, what: str) -> ProviderError:
+        return self._clean(ProviderError(f"{self.name}: {what}", status=reply.status))
 
     def _clean(self, error: ProviderError) -> ProviderError:
         """Return the error without any secret: servers like to echo a wrong key."""
-        reason = self.keys.redactor.text(error.reason)
-        error.reason = reason
-        error.args = (reason,)
+        error.reason = Redactor(self.secrets()).text(error.reason)
+        error.args = (error.reason,)
         return error
 
 
-def usage_of(data: Any) -> Usage | None:
-    """Return the tokens a reply reports, None when it reports none."""
-    if not isinstance(data, Mapping):
-        return None
-    prompt = data.get("prompt_tokens_details") or {}
-    completion = data.get("completion_tokens_details") or {}
-    return Usage(
-        input_tokens=_count(data.get("prompt_tokens")),
-        output_tokens=_count(data.get("completion_tokens")),
-        cached_tokens=_count(prompt.get("cached_tokens")),
-        reasoning_tokens=_count(completion.get("reasoning_tokens")),
+def check_params(name: str, params: Mapping[str, Any]) -> None:
+    """Refuse parameters that are not the model's.
+
+    Args:
+        name: The entry's name, for error texts.
+        params: Those of the entry or of a call.
+
+    Raises:
+        ConfigError: One names what is said elsewhere, or asks for pieces.
+    """
+    for key in ("messages", "model", "prompt"):
+        if key in params:
+            message = f"{name!r}: params can't hold {key!r}, which is said elsewhere"
+            raise ConfigError(message)
+    if params.get("stream"):
+        message = f"{name!r}: params can't hold stream: replies are read whole"
+        raise ConfigError(message)
+
+
+def _unread(reply: HttpReply) -> str:
+    """Return why a body is not what was asked for."""
+    kind = reply.headers.get("content-type", "no content-type")
+    if reply.data is not None:
+        return f"the reply is JSON, but no completion: {body_text(reply)}"
+    try:
+        reply.content.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        return f"the reply is not UTF-8 ({exc.reason} at byte {exc.start}; {kind})"
+    return (
+        f"the reply is not JSON ({kind}): {body_text(reply)}; is base_url the address "
+        f"of an OpenAI-compatible interface (.../v1)?"
     )
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _has(value: Any, key: str | None = None) -> bool:
-    return isinstance(value, Mapping) and (key is None or key in value)
-
-
-def _text_and_reasoning(message: Mapping[str, Any]) -> tuple[str, str | None]:
-    content = message.get("content")
-    if isinstance(content, list):  # parts: texts, and what is not ours to read
-        parts = [part.get("text") for part in content if _has(part)]
-        content = "".join(part for part in parts if isinstance(part, str))
-    text = as_text(content)
-    reasoning = message.get("reasoning_content") or message.get("reasoning")
-    if reasoning is None and (match := _THINKING.match(text)):
-        return text[match.end() :], match[1].strip()
-    return text, as_text(reasoning) if reasoning is not None else None
-
-
-def _error_of(data: Any) -> Any:
-    """Return the error object of a body; gateways send one with status 200 too."""
-    if not isinstance(data, Mapping):
-        return None
-    return data.get("error") or (data.get("detail") if "choices" not in data else None)
-
-
-def _sentence(problem: Any) -> str:
-    if isinstance(problem, Mapping):
-        message = problem.get("message") or problem.get("type") or problem
-        return as_text(message)
-    return as_text(problem)
-
-
-def _status_in(problem: Any) -> int:
-    """Return the status an error object names, 500 when it names none."""
-    code = problem.get("code") if isinstance(problem, Mapping) else None
-    if isinstance(code, str) and code.isdigit():
-        code = int(code)
-    return code if isinstance(code, int) and 400 <= code < 600 else 500
-
-
-def _body_text(reply: HttpReply) -> str:
-    text = " ".join(reply.text.split())
-    return repr(text if len(text) <= 200 else text[:197] + "...") if text else "nothing"
-
-
-def _headline(status: int) -> str:
-    return {
-        400: "the server refused the request (400)",
-        401: "the server refused the key (401)",
-        403: "the key may not do this (403)",
-        404: "no such model or address (404)",
-        429: "too many requests (429)",
-    }.get(status, f"the server answered {status}")

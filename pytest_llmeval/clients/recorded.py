@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pytest_llmeval.clients._base import Backend, Request
 from pytest_llmeval.clients.shelf import Shelf
@@ -41,25 +43,35 @@ class RecordedBackend:
                 otherwise what the model behind raises.
         """
         asked = self.shelf.clean(self.inner.identity(request))
-        entry = None
-        if self._reads:
-            entry = self.shelf.find(asked, request.sample)
+        entry = self._known(asked, request.sample)
         if entry is None and self.mode == "replay":
             raise UnscoredError(self.shelf.miss(asked), cause="recording")
         if entry is not None:
-            response = entry.replayed(request.prompt)
-        else:
-            response = await self.inner.answer(request)
-            entry = Entry.of(asked, request.sample, response)
-        if self.mode in {"record", "rerecord"}:
-            self.shelf.keep(entry)
-        return response
+            if self._writes:
+                self.shelf.keep(entry)
+            return entry.replayed(request.prompt)
+        if not self._writes:
+            return await self.inner.answer(request)
+        self.shelf.check()
+        response = await self.inner.answer(request)
+        mine = Entry.of(asked, request.sample, response)
+        kept = self.shelf.keep(mine)
+        return response if kept is mine else kept.replayed(request.prompt)
+
+    def _known(self, asked: Mapping[str, Any], sample: int) -> Entry | None:
+        """Return the reply that the mode lets a request have without asking."""
+        entry = None
+        if self.mode == "replay" or (
+            self.is_stable and self.mode in {"auto", "record"}
+        ):
+            entry = self.shelf.find(asked, sample)
+        if entry is None and self._writes:
+            entry = self.shelf.kept(asked, sample)
+        return entry
 
     @property
-    def _reads(self) -> bool:
-        if self.mode == "replay":
-            return True
-        return self.is_stable and self.mode in {"auto", "record"}
+    def _writes(self) -> bool:
+        return self.mode in {"record", "rerecord"}
 
     def identity(self, request: Request) -> dict[str, object]:
         """As the model behind."""

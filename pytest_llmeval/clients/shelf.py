@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from pytest_llmeval.config.files import shown_path
 from pytest_llmeval.recorder import SampleRun, current_sample
 from pytest_llmeval.redact import Redactor
+from pytest_llmeval.store.difference import difference
 from pytest_llmeval.store.key import request_key
-from pytest_llmeval.store.recordings import (
-    FOLDER,
-    Entry,
-    Recordings,
-    difference,
-    recording_path,
-)
+from pytest_llmeval.store.recordings import FOLDER, Entry, Recordings, recording_path
 
 __all__ = ["SHARED", "Shelf"]
 
 #: The stem of the file with what was asked outside of a case.
 SHARED = "_shared"
+_MOST_LINES = 12
 
 
 class Shelf:
@@ -32,17 +30,31 @@ class Shelf:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.redactor = Redactor(())
-        """Takes out the secrets of every model that was built."""
-        self._secrets: set[str] = set()
         self.outside: list[dict[str, Any]] = []
         """Entries that were used outside of a case."""
+        self._sources: list[Callable[[], Iterable[str]]] = []
+        self._secrets: set[str] = set()
+        self._redactor = Redactor(())
         self._files: dict[Path, Recordings] = {}
+        self._kept: dict[str, Entry] = {}
 
-    def hide(self, secrets: Iterable[str]) -> None:
-        """Take these values out of everything that is kept."""
-        self._secrets.update(secrets)
-        self.redactor = Redactor(self._secrets)
+    def hide(self, secrets: Callable[[], Iterable[str]]) -> None:
+        """Take these values out of everything that is kept.
+
+        Args:
+            secrets: Yields them; asked each time, as a fixture may set a variable
+                long after a model was built.
+        """
+        self._sources.append(secrets)
+
+    @property
+    def redactor(self) -> Redactor:
+        """Takes out the secrets of every model there is."""
+        found = {secret for source in self._sources for secret in source()}
+        if not found <= self._secrets:
+            self._secrets |= found
+            self._redactor = Redactor(self._secrets)
+        return self._redactor
 
     def clean(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a request without secrets, as it is kept and compared."""
@@ -62,11 +74,29 @@ class Shelf:
                 return entry
         return None
 
-    def keep(self, entry: Entry) -> None:
-        """Put a reply that was used with the case that used it."""
+    def kept(self, request: Mapping[str, Any], sample: int) -> Entry | None:
+        """Return what this session has kept for a request, None when nothing."""
+        return self._kept.get(request_key(request, sample))
+
+    def keep(self, entry: Entry) -> Entry:
+        """Put a reply that was used with the case that used it; return what is kept.
+
+        A file holds one reply to a request. Where two cases ask the same at once, the
+        first reply is kept and counts for both: what is replayed is what was scored.
+        """
+        entry = self._kept.setdefault(entry.key, entry)
         data: dict[str, Any] = self.redactor.redact(entry.to_json())
         sample = current_sample()
         (self.outside if sample is None else sample.recordings).append(data)
+        return entry
+
+    def check(self) -> None:
+        """Read the running case's file, before anything is asked that goes into it.
+
+        Raises:
+            UserError: It is broken.
+        """
+        self._file(self.path())
 
     def miss(self, request: Mapping[str, Any]) -> str:
         """Return the text of a request that has no recording: what differs, what next.
@@ -75,20 +105,24 @@ class Shelf:
             request: What was asked.
         """
         sample = current_sample()
-        command = f"{sample.run.rerun} " if sample and sample.run.rerun else "pytest "
-        command += "--llmeval-mode=record"
+        rerun = sample.run.rerun if sample else ""
+        command = re.sub(r" --llmeval-mode[= ]\S+", "", rerun or "pytest")
+        command += " --llmeval-mode=record"
         path = self.path()
-        shown = path.relative_to(self.root).as_posix()
+        shown = shown_path(path, self.root)
         nearest = self._file(path).nearest(request)
         if nearest is None:
             there = "is empty" if path.is_file() else "does not exist"
             return f"no recording: {shown} {there}; record it: {command}"
-        lines = "\n".join(f"  {line}" for line in difference(request, nearest.request))
+        lines = list(difference(request, nearest.request))
         if not lines:
-            lines = "  the index of the repeat (sample)"
+            lines = ["the index of the repeat (sample)"]
+        if len(lines) > _MOST_LINES:
+            lines[_MOST_LINES:] = [f"and {len(lines) - _MOST_LINES} parts more"]
+        listed = "\n".join(f"  {line}" for line in lines)
         return (
             f"no recording of this request in {shown}; the nearest entry differs in\n"
-            f"{lines}\nrecord it: {command}"
+            f"{listed}\nrecord it: {command}"
         )
 
     def path(self) -> Path:

@@ -21,7 +21,8 @@ def decide_exit(session: pytest.Session, outputs: Outputs, settings: Settings) -
     """
     if session.exitstatus == pytest.ExitCode.TESTS_FAILED:
         _tolerate(session, outputs, settings.max_unscored)
-    _require(session, outputs, settings.require)
+    if not session.config.option.collectonly:
+        _require(session, outputs, settings.require)
 
 
 def _tolerate(session: pytest.Session, outputs: Outputs, allowed: int) -> None:

@@ -57,9 +57,9 @@ class Runtime:
         """What llmeval.yaml says, empty when there is none."""
         if self.settings.config is not None:
             base = self.pytest_config.invocation_params.dir
-            return load_config(base / self.settings.config)
+            return _built(load_config(base / self.settings.config))
         path = self.root / "llmeval.yaml"
-        return load_config(path if path.exists() else None)
+        return _built(load_config(path if path.exists() else None))
 
     @cached_property
     def clients(self) -> Clients:
@@ -175,6 +175,27 @@ class Runtime:
         template = self.template(source, (self.root / path).parent)
         assert template is not None
         return template
+
+
+def _built(config: Config) -> Config:
+    """Return the configuration, none of whose keys may be ignored without a word.
+
+    Raises:
+        ConfigError: It asks for what this version has not.
+    """
+    asked = {
+        "gates": config.gates,
+        "limits, requests_per_minute": config.limits.requests_per_minute,
+        "limits, tokens_per_minute": config.limits.tokens_per_minute,
+    }
+    for key, value in asked.items():
+        if value:
+            message = (
+                f"{config.path}: {key}: {value!r} has no effect in this version yet, "
+                f"so it must not stand there as if it had: take it out"
+            )
+            raise ConfigError(message)
+    return config
 
 
 def nodeid_from_here(config: pytest.Config, nodeid: str) -> str:

@@ -6,19 +6,19 @@ sorted by request, so that a changed prompt is a small diff. No timings and no s
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Self
 
 from pytest_llmeval.errors import UserError
+from pytest_llmeval.store.difference import nearest, words
 from pytest_llmeval.store.key import canonical, request_key
+from pytest_llmeval.store.lines import parse, strict_json
 from pytest_llmeval.types import Prompt, Response, Usage, clean_json
 
-__all__ = ["FOLDER", "Entry", "Recordings", "difference", "recording_path"]
+__all__ = ["FOLDER", "Entry", "Recordings", "recording_path"]
 
 FOLDER = "llmeval_recordings"
 
@@ -89,10 +89,20 @@ class Entry:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Rebuild it from the data of `to_json`."""
-        return cls(
+        """Rebuild it from the data of `to_json`.
+
+        Raises:
+            TypeError: A part is not what it should be.
+            KeyError: A part is missing.
+        """
+        entry = cls(
             request=data["request"], sample=data["sample"], response=data["response"]
         )
+        _require(entry.request, "request", dict)
+        _require(entry.sample, "sample", int)
+        _require(entry.response, "response", dict)
+        _require(entry.response["text"], "text", str)
+        return entry
 
 
 @dataclass(slots=True)
@@ -105,6 +115,7 @@ class Recordings:
 
     path: Path
     entries: dict[str, Entry] = field(default_factory=dict)
+    _words: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -116,8 +127,9 @@ class Recordings:
         recordings = cls(path)
         if path.is_file():
             for number, line in enumerate(_lines(path), 1):
-                entry = _parsed(line, path, number)
-                recordings.entries[entry.key] = entry
+                if line.strip():
+                    entry = _parsed(line, path, number)
+                    recordings.entries[entry.key] = entry
         return recordings
 
     def write(self, entries: Iterable[Entry], *, only_these: bool) -> bool:
@@ -130,31 +142,40 @@ class Recordings:
         used = {entry.key: entry for entry in entries}
         kept = used if only_these else {**self.entries, **used}
         ordered = sorted(kept.values(), key=lambda e: (canonical(e.request), e.sample))
-        text = "".join(
-            json.dumps(entry.to_json(), ensure_ascii=False) + "\n" for entry in ordered
-        )
+        text = "".join(strict_json(entry.to_json()) + "\n" for entry in ordered)
         self.entries = kept
-        before = self.path.read_text("utf-8") if self.path.is_file() else ""
-        if text == before:
+        before = self.path.read_bytes() if self.path.is_file() else b""
+        if text.encode() == before:
             return False
+        self._replace(text)
+        return True
+
+    def _replace(self, text: str) -> None:
+        """Write the file whole or not at all."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         part = self.path.with_suffix(f".{os.getpid()}.part")
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, self.path)
-        return True
+        try:
+            part.write_text(text, encoding="utf-8", newline="\n")
+            os.replace(part, self.path)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
 
     def nearest(self, request: Mapping[str, Any]) -> Entry | None:
         """Return the entry most like a request, None when there are none."""
-        wanted = canonical(request)
-        matcher = SequenceMatcher(None, "", wanted, autojunk=False)
-        best, best_ratio = None, -1.0
-        for entry in self.entries.values():
-            matcher.set_seq1(canonical(entry.request)[:2000])
-            if matcher.real_quick_ratio() > best_ratio and (
-                (ratio := matcher.quick_ratio()) > best_ratio
-            ):
-                best, best_ratio = entry, ratio
-        return best
+        if not self.entries:
+            return None
+        for key, entry in self.entries.items():
+            if key not in self._words:
+                self._words[key] = words(entry.request)
+        pairs = [(entry, self._words[key]) for key, entry in self.entries.items()]
+        return nearest(request, pairs)
+
+
+def _require(value: Any, name: str, kind: type) -> None:
+    if not isinstance(value, kind):
+        message = f"{name} is {value!r:.60}"
+        raise TypeError(message)
 
 
 def recording_path(folder: Path, stem: str) -> Path:
@@ -162,78 +183,33 @@ def recording_path(folder: Path, stem: str) -> Path:
     return folder / FOLDER / f"{stem}.jsonl"
 
 
-def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each part in which two requests differ."""
-    for name in sorted({*wanted, *found}):
-        asked, had = wanted.get(name), found.get(name)
-        if canonical({"": asked}) == canonical({"": had}):
-            continue
-        if name == "messages":
-            yield from _messages(asked or [], had or [])
-        else:
-            yield f"{name}: recorded {_shown(had)}, asked {_shown(asked)}"
-
-
-def _messages(asked: list[Any], had: list[Any]) -> Iterator[str]:
-    for index in range(max(len(asked), len(had))):
-        one = asked[index] if index < len(asked) else None
-        other = had[index] if index < len(had) else None
-        if one == other:
-            continue
-        role = (one or other or {}).get("role")
-        before, after = _around(_content(other), _content(one))
-        yield f"{role} message: recorded {before!r}, asked {after!r}"
-
-
-def _content(message: Any) -> str:
-    content = message["content"] if message else ""
-    return content if isinstance(content, str) else json.dumps(content)
-
-
-def _around(before: str, after: str, *, context: int = 20) -> tuple[str, str]:
-    """Return the parts of two texts in which they differ, with a little around."""
-    head = _shared(before, after)
-    tail = _shared(before[head:][::-1], after[head:][::-1])
-    start, end = max(0, head - context), max(0, tail - context)
-
-    def part(text: str) -> str:
-        cut = text[start : len(text) - end]
-        shown = cut if len(cut) <= 200 else cut[:197] + "..."
-        return f"{'…' if start else ''}{shown}{'…' if end else ''}"
-
-    return part(before), part(after)
-
-
-def _shared(one: str, other: str) -> int:
-    """Return how many characters two texts have in common at their start."""
-    pairs = zip(one, other, strict=False)
-    differing = (place for place, (a, b) in enumerate(pairs) if a != b)
-    return next(differing, min(len(one), len(other)))
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def _lines(path: Path) -> list[str]:
+def _lines(path: Path) -> list[bytes]:
     try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as exc:
+        data = path.read_bytes()
+    except OSError as exc:
         message = f"the recordings {str(path)!r} can't be read: {exc}"
         raise UserError(message) from exc
-    return [line for line in text.split("\n") if line.strip()]
+    # Some editors put a mark before UTF-8.
+    return data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
 
 
-def _parsed(line: str, path: Path, number: int) -> Entry:
+def _parsed(line: bytes, path: Path, number: int) -> Entry:
     try:
-        entry = Entry.from_json(json.loads(line))
-        _ = entry.replayed(Prompt.of(""))
+        entry = Entry.from_json(parse(line))
+        _ = entry.key, entry.replayed(Prompt.of(""))
     except (ValueError, TypeError, KeyError, AttributeError) as exc:
         message = (
-            f"{path.name}:{number}: no recording ({type(exc).__name__}: {exc}); "
-            f"restore the file from version control, or delete it and record anew "
-            f"with --llmeval-mode=record"
+            f"{path.parent.name}/{path.name}:{number}: no recording "
+            f"({_reason(line, exc)}); restore the file from version control, or "
+            f"delete the line and record anew with --llmeval-mode=record"
         )
         raise UserError(message) from exc
     return entry
+
+
+def _reason(line: bytes, exc: Exception) -> str:
+    if line.startswith((b"<<<<<<<", b"=======", b">>>>>>>")):
+        return "the mark of a merge conflict"
+    if isinstance(exc, KeyError):
+        return f"it has no {exc}"
+    return str(exc)

@@ -293,3 +293,85 @@ def test_a_case_whose_worker_died_is_unscored_and_the_others_stay(sums: Suite) -
     }
     assert result.parseoutcomes() == {"failed": 1, "passed": 1, "unscored": 2}
     result.stdout.fnmatch_lines(["*worker 'gw?' crashed while running*"])
+
+
+@pytest.mark.parametrize("fault", ['assert 0, "down"', 'pytest.fail("down")'])
+def test_a_fixture_that_fails_by_a_check_is_no_wrong_answer(
+    suite: Suite, fault: str
+) -> None:
+    suite.write(
+        test_setup=f"""
+import pytest
+
+@pytest.fixture
+def database():
+    {fault}
+
+@pytest.mark.llmeval([{{"id": "a", "input": "x"}}])
+def test_setup(case, database):
+    assert case
+"""
+    )
+
+    result, report = suite.report()
+
+    assert (report["totals"]["failed"], report["totals"]["unscored"]) == (0, 1)
+    assert report["cases"][0]["cause"] == "setup"
+    result.stdout.re_match_lines([r".*1 unscored.*"])
+
+
+@pytest.mark.parametrize("call", ["pytest.fail", "pytest.skip"])
+def test_an_application_can_not_decide_its_own_case(suite: Suite, call: str) -> None:
+    suite.rows("rows.jsonl", [{"id": "a", "input": "x", "expected": "x"}])
+    suite.write(
+        app=f"import pytest\n\ndef answer(prompt):\n    {call}('done')\n",
+        test_it=TEST.replace("sums.jsonl", "rows.jsonl").replace(
+            "column:reply", "python:app:answer"
+        ),
+    )
+
+    _, report = suite.report()
+
+    assert report["cases"][0]["cause"] == "application"
+
+
+@BOTH
+def test_half_a_character_in_an_exception_stops_no_run(
+    suite: Suite, workers: list[str]
+) -> None:
+    rows = [{"id": name, "input": "x", "expected": "x"} for name in "abcd"]
+    suite.rows("rows.jsonl", rows)
+    suite.write(
+        test_it="""
+import pytest
+
+@pytest.mark.llmeval("rows.jsonl")
+def test_it(case):
+    if case.id == "b":
+        raise ValueError("cut \\ud83d \\x1b]0;title\\x07")
+    assert case.id
+"""
+    )
+
+    result, report = suite.report(*workers)
+
+    assert (report["totals"]["passed"], report["totals"]["unscored"]) == (3, 1)
+    assert "\x1b]0;" not in result.stdout.str()
+
+
+def test_a_dataset_on_a_unittest_class_is_refused(suite: Suite) -> None:
+    suite.write(
+        test_it="""
+import unittest
+import pytest
+
+@pytest.mark.llmeval([{"id": "a"}, {"id": "b"}])
+class TestIt(unittest.TestCase):
+    def test_it(self):
+        pass
+"""
+    )
+
+    result = suite.run()
+
+    result.stderr.fnmatch_lines(["*methods of a unittest.TestCase can't receive its*"])
