@@ -139,6 +139,12 @@ def text_of(response: Any, references: Sequence[str] = ()) -> str:
     if response is None:
         message = "there is no reply to score: the metric was given None"
         raise UnscoredError(message, cause="application")
+    if hasattr(response, "__await__") or callable(response):
+        # Scored by its repr it would pass whatever must not be in a reply.
+        kind = type(response).__name__
+        hint = "await it" if hasattr(response, "__await__") else "call it with the case"
+        message = f"the metric was given a {kind} in place of a reply: {hint}"
+        raise UnscoredError(message, cause="suite")
     text = _plain_text(response)
     if text.strip() or not isinstance(response, Response):
         return text

@@ -113,9 +113,12 @@ def write_short_lines(reporter: pytest.TerminalReporter) -> None:
         reporter.write("UNSCORED", red=True)
         reason = printable(report.llmeval["reason"])
         nodeid = nodeid_from_here(reporter.config, report.nodeid)
-        line = f" {nodeid} - {reason}"
-        room = max(20, width - len("UNSCORED"))
-        reporter.write_line(line if len(line) <= room else line[: room - 3] + "...")
+        line = f" {nodeid}"
+        # As pytest does it: the reason is cut, and left out, but never the id.
+        room = width - len("UNSCORED") - len(line) - len(" - ...")
+        if len(reason) > room + 3:
+            reason = f"{reason[:room]}..." if room > 0 else ""
+        reporter.write_line(f"{line} - {reason}" if reason else line)
 
 
 def write_report(reporter: pytest.TerminalReporter, run: Run) -> None:

@@ -241,3 +241,14 @@ def test_listing_cases_requires_none(rows: Suite) -> None:
     result = rows.run("--llmeval-generator=column:bad", "--llmeval-require=3", "--co")
 
     assert result.ret == 0
+
+
+def test_a_run_that_was_stopped_tolerates_nothing(rows: Suite) -> None:
+    rows.rows("rows.jsonl", [{"expected": "a"}, {"expected": "a", "good": "b"}])
+
+    result = rows.run(
+        "--llmeval-generator=column:good", "--llmeval-max-unscored=1", "-x"
+    )
+
+    assert result.ret != 0
+    result.stdout.fnmatch_lines(["*stopped early, so nothing is tolerated*"])

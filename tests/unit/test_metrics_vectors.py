@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_llmeval.metrics import exact, f1, number
+from pytest_llmeval.metrics import contains, exact, f1, number
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -104,3 +104,24 @@ def test_the_default_on_texts_that_look_alike(
 )
 def test_a_number_is_compared_whole(prediction: str, target: str, value: int) -> None:
     assert number(prediction, target).value == value
+
+
+async def answer() -> str:
+    return "fine"
+
+
+def test_a_reply_nobody_awaited_is_never_scored() -> None:
+    waiting = answer()
+
+    score = contains(waiting, "error", negate=True)
+
+    waiting.close()
+    assert (score.value, score.cause) == (None, "suite")
+    assert "await it" in score.reason
+
+
+def test_a_model_in_place_of_its_reply_is_never_scored() -> None:
+    score = contains(str.upper, "error", negate=True)
+
+    assert score.value is None
+    assert "call it with the case" in score.reason

@@ -209,10 +209,17 @@ class FaultServer:
             assert self._server is not None
             self._server.close()
             mine = asyncio.current_task()
-            tasks = [task for task in asyncio.all_tasks() if task is not mine]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            # Again and again: a connection that was just accepted becomes a task only
+            # some turns of the loop later.
+            for _ in range(10):
+                await asyncio.sleep(0)
+                tasks = [task for task in asyncio.all_tasks() if task is not mine]
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+            for writer in list(self._writers):
+                writer.transport.abort()
+            await asyncio.sleep(0)
             self._loop.call_soon(self._loop.stop)
 
         asyncio.run_coroutine_threadsafe(close(), self._loop)
