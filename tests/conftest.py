@@ -79,5 +79,8 @@ def _file_name(name: str) -> str:
 
 
 @pytest.fixture
-def suite(pytester: pytest.Pytester) -> Suite:
+def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
+    # Where these are set pytest shortens nothing: what is tested is a user's terminal.
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
     return Suite(pytester)
