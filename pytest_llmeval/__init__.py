@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         UnscoredError,
         UserError,
     )
+    from pytest_llmeval.evaluate import Generator, Judge
+    from pytest_llmeval.plugin.fixtures import Recorder
     from pytest_llmeval.types import (
         Case,
         Client,
@@ -48,11 +50,14 @@ __all__ = [
     "ConfigError",
     "DatasetError",
     "EvalAssertionError",
+    "Generator",
+    "Judge",
     "LLMEvalError",
     "Message",
     "MissingExtraError",
     "Pairwise",
     "Prompt",
+    "Recorder",
     "Response",
     "Score",
     "TemplateError",
@@ -75,6 +80,8 @@ _ROOMS = {
     "assertions": [name for name in __all__ if name.startswith("assert_")],
     "datasets": ["load_cases", "write_cases"],
     "errors": [name for name in __all__ if name.endswith("Error")],
+    "evaluate": ["Generator", "Judge"],
+    "plugin.fixtures": ["Recorder"],
     "types": [
         "Case",
         "Client",
@@ -89,13 +96,15 @@ _ROOMS = {
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _ROOM_OF:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    value = getattr(import_module(f"{__name__}.{_ROOM_OF[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name not in _ROOM_OF:
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        value = getattr(import_module(f"{__name__}.{_ROOM_OF[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 import yaml  # noqa: F401
 
 import pytest_llmeval.plugin.run  # noqa: F401
+from pytest_llmeval.metrics._custom import REGISTERED
 
 #: Plugins of the machine that have no part in what is tested here.
 QUIET = tuple(
@@ -84,3 +85,10 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
     for name in ("CI", "BUILD_NUMBER"):
         monkeypatch.delenv(name, raising=False)
     return Suite(pytester)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_metrics_kept() -> Iterator[None]:
+    """Forget the metrics that a module registered: the next one has its own."""
+    yield
+    REGISTERED.clear()

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from pytest_llmeval import metrics
+from pytest_llmeval.assertions._arguments import checked_threshold
 from pytest_llmeval.assertions._settle import settle_score
+from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.evaluate import check_expected, check_reply
 from pytest_llmeval.types import Score
 
 __all__ = [
@@ -30,11 +33,12 @@ def assert_exact(
         name: The check's name in reports.
 
     Raises:
+        ConfigError: There is no such preset, or the reply is none.
         EvalAssertionError: It equals none of them.
         UnscoredError: The row expects nothing, or a model replied with nothing.
     """
     __tracebackhide__ = True
-    score = metrics.score("exact", response, expected, preset=preset)
+    score = _scored("exact", response, expected, preset=preset)
     return settle_score(score, "==", 1, name=name)
 
 
@@ -56,12 +60,15 @@ def assert_f1(
         name: The check's name in reports.
 
     Raises:
+        ConfigError: There is no such preset, the threshold is not from 0 to 1, or the
+            reply is none.
         EvalAssertionError: It is below.
         UnscoredError: The row expects nothing, or a model replied with nothing.
     """
     __tracebackhide__ = True
-    score = metrics.score("f1", response, expected, preset=preset)
-    return settle_score(score, ">=", threshold, name=name)
+    bar = checked_threshold(threshold, "f1")
+    score = _scored("f1", response, expected, preset=preset)
+    return settle_score(score, ">=", bar, name=name)
 
 
 def assert_contains(
@@ -80,15 +87,16 @@ def assert_contains(
         expected: A case (its ``expected``), a text or a list of texts.
         mode: Whether all texts of a list must be there, or any.
         negate: Fail if it does contain them.
-        ignore_case: Whether letter case matters not.
+        ignore_case: Whether upper and lower case are the same.
         name: The check's name in reports.
 
     Raises:
+        ConfigError: There is no such mode, or the reply is none.
         EvalAssertionError: It does not.
         UnscoredError: The row expects nothing, or a model replied with nothing.
     """
     __tracebackhide__ = True
-    score = metrics.score(
+    score = _scored(
         "contains",
         response,
         expected,
@@ -111,11 +119,12 @@ def assert_regex(
         name: The check's name in reports.
 
     Raises:
+        ConfigError: A pattern of the test can't be compiled, or the reply is none.
         EvalAssertionError: No part matches.
         UnscoredError: The row has no usable pattern, or a model replied with nothing.
     """
     __tracebackhide__ = True
-    score = metrics.score("regex", response, expected, negate=negate)
+    score = _scored("regex", response, expected, negate=negate)
     return settle_score(score, "==", 1, name=name)
 
 
@@ -135,11 +144,12 @@ def assert_number(
         name: The check's name in reports.
 
     Raises:
+        ConfigError: The tolerance is no number of 0 or more, or the reply is none.
         EvalAssertionError: It differs, or the reply holds no number.
         UnscoredError: The row holds no number, or a model replied with nothing.
     """
     __tracebackhide__ = True
-    score = metrics.score("number", response, expected, tolerance=tolerance)
+    score = _scored("number", response, expected, tolerance=tolerance)
     return settle_score(score, "==", 1, name=name)
 
 
@@ -163,11 +173,24 @@ def assert_metric(
         **options: Options of the metric.
 
     Raises:
-        ConfigError: There is no such metric.
+        ConfigError: There is no such metric or option, the threshold is not on the
+            metric's scale, or the reply is none.
         EvalAssertionError: It does not hold.
         UnscoredError: It could not be scored.
     """
     __tracebackhide__ = True
-    score = metrics.score(metric, response, expected, **options)
+    bar = checked_threshold(threshold, metric)
+    score = _scored(metric, response, expected, **options)
     operator = ">=" if score.higher_is_better else "<="
-    return settle_score(score, operator, threshold, name=name)
+    return settle_score(score, operator, bar, name=name)
+
+
+def _scored(metric: str, response: Any, expected: Any, **options: Any) -> Score:
+    __tracebackhide__ = True
+    check_reply(response)
+    check_expected(expected)
+    try:
+        return metrics.score(metric, response, expected, **options)
+    except ConfigError as exc:
+        # Where it was found inside the metric tells a reader nothing.
+        raise exc.with_traceback(None)  # noqa: B904 - the same exception

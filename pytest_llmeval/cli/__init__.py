@@ -5,12 +5,14 @@ Each command is a module with ``add(subparsers)`` and ``run(options) -> int``.
 
 from __future__ import annotations
 
+import io
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from pytest_llmeval.cli import check, generate, model
-from pytest_llmeval.errors import LLMEvalError
+from pytest_llmeval.diffs import printable
+from pytest_llmeval.errors import LLMEvalError, UserError
 
 __all__ = ["main"]
 
@@ -31,9 +33,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for command in _COMMANDS:
         command.add(subparsers).set_defaults(run=command.run)
     options = parser.parse_args(arguments)
+    _write_anything()
     try:
         status: int = options.run(options)
     except LLMEvalError as exc:
-        sys.stderr.write(f"{exc}\n")
-        return 1
+        sys.stderr.write(f"{printable(str(exc))}\n")
+        return 2 if isinstance(exc, UserError) else 1
     return status
+
+
+def _write_anything() -> None:
+    """Let what a model says be written to terminals that can't show all of it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

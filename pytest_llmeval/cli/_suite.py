@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pytest_llmeval.clients import Clients
 from pytest_llmeval.config import Config, load_config
+from pytest_llmeval.loop import LoopThread
 
-__all__ = ["add_config_option", "config_of", "live_clients"]
+__all__ = ["add_config_option", "asking", "config_of"]
 
 
 def add_config_option(parser: ArgumentParser) -> None:
@@ -26,6 +29,12 @@ def config_of(path: str | None) -> Config:
     return load_config(found if found.exists() else None)
 
 
-def live_clients(config: Config) -> Clients:
-    """Return clients that ask for real."""
-    return Clients(config, Path.cwd(), "live")
+@contextmanager
+def asking(config: Config) -> Iterator[tuple[Clients, LoopThread]]:
+    """Give clients that ask for real, and the loop they run on, for a while."""
+    clients, loop = Clients(config, Path.cwd(), "live"), LoopThread()
+    try:
+        yield clients, loop
+    finally:
+        loop.run(clients.close(), instead="")
+        loop.close()

@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from pytest_llmeval.clients._base import Backend, Owner, Request
 from pytest_llmeval.clients._clients import Clients
+from pytest_llmeval.clients._cut import CutAccepted
 
-__all__ = ["Backend", "Clients", "Owner", "Request"]
+__all__ = ["Backend", "Clients", "CutAccepted", "Owner", "Request"]

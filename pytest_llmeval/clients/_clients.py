@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_llmeval.clients._base import Backend, Owner
 from pytest_llmeval.clients._build import Surroundings, build, secrets_of
+from pytest_llmeval.clients._cut import CutAccepted
 from pytest_llmeval.clients._transport import proxy_secrets
 from pytest_llmeval.clients.column import ColumnBackend
 from pytest_llmeval.clients.recorded import RecordedBackend
@@ -92,7 +93,8 @@ class Clients:
         if isinstance(backend, ColumnBackend):
             return backend  # its replies stand in the dataset already
         is_stable = entry.provider != "python" if entry.cache is None else entry.cache
-        return self._recorded(backend, is_stable=is_stable)
+        backend = self._recorded(backend, is_stable=is_stable)
+        return backend if entry.on_length != "score" else CutAccepted(inner=backend)
 
     def _recorded(self, backend: Backend, *, is_stable: bool) -> Backend:
         if self._mode == "live":

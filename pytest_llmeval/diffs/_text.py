@@ -10,8 +10,9 @@ from unicodedata import combining, east_asian_width
 
 __all__ = ["WIDTH", "columns", "cut", "printable", "shown", "within", "wrap"]
 
-#: Columns of a line: what pytest leaves of 80 after its own ``E   `` and our indent.
-WIDTH: Final = 74
+#: Columns of a line: what pytest leaves of 80 after its own ``E       `` (an E and as
+#: many blanks as indent a test's body) and our indent of two.
+WIDTH: Final = 70
 
 
 def printable(text: str) -> str:

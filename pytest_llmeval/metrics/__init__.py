@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_llmeval.errors import ConfigError, did_you_mean
-from pytest_llmeval.metrics._base import Declaration
+from pytest_llmeval.metrics._base import Declaration, text_of
 from pytest_llmeval.metrics._custom import REGISTERED, metric
 from pytest_llmeval.metrics._table import MODULES, Metric
 from pytest_llmeval.types import Score
@@ -36,6 +36,7 @@ __all__ = [
     "number",
     "regex",
     "score",
+    "text_of",
 ]
 
 

@@ -1,0 +1,67 @@
+"""Mistakes in what a test gives to an assertion helper, told before anything is asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+from pytest_llmeval import metrics
+from pytest_llmeval.errors import ConfigError, did_you_mean
+
+__all__ = ["accepted_words", "checked_threshold"]
+
+
+def checked_threshold(threshold: Any, metric: str) -> float:
+    """Return a bar on the metric's scale; another one would hold always or never.
+
+    Args:
+        threshold: What the test gives.
+        metric: The metric's name.
+
+    Raises:
+        ConfigError: It is no number of the metric's range, or there is no such metric.
+    """
+    __tracebackhide__ = True
+    try:
+        declaration = metrics.get_metric(metric).declaration
+    except ConfigError as exc:
+        # Where the name was looked up tells a reader nothing.
+        raise exc.with_traceback(None)  # noqa: B904 - the same exception
+    low, high = declaration.low, declaration.high
+    scale = f"{low:g} to {high:g}"
+    if isinstance(threshold, bool) or not isinstance(threshold, Real):
+        message = f"threshold is a number on the scale of {metric}, {scale}, "
+        raise ConfigError(f"{message}not {threshold!r}")
+    bar = float(threshold)
+    if math.isfinite(bar) and low <= bar <= high:
+        return bar
+    message = f"threshold={threshold!r} is not on the scale of {metric}, {scale}"
+    if (low, high) == (0, 1) and 1 < bar <= 100:
+        message += f" ({bar:g} % is {bar / 100:g})"
+    raise ConfigError(message)
+
+
+def accepted_words(
+    expect: Any, available: Sequence[str], *, check: str
+) -> tuple[str, ...]:
+    """Return the outcomes that pass a check, one or several of `available`.
+
+    Raises:
+        ConfigError: There is another one, or none.
+    """
+    __tracebackhide__ = True
+    words = (expect,) if isinstance(expect, str) else expect
+    if not isinstance(words, tuple | list | set | frozenset) or not words:
+        message = f"expect of {check} is one of {', '.join(available)}, not {expect!r}"
+        raise ConfigError(message)
+    for word in words:
+        if word not in available:
+            message = (
+                f"expect of {check} knows no {word!r}"
+                f"{did_you_mean(str(word), available)}; there are: "
+                f"{', '.join(available)}"
+            )
+            raise ConfigError(message)
+    return tuple(words)

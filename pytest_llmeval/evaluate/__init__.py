@@ -1,0 +1,20 @@
+"""The one path from a case to a response, and from a response to a judge's word.
+
+`Generator` and `Judge` are the façades that fixtures give to tests. They are made once
+a session and look up, call by call, which case is running and what its marker says.
+"""
+
+from __future__ import annotations
+
+from pytest_llmeval.evaluate._generator import Generator
+from pytest_llmeval.evaluate._given import check_expected, check_reply, reply_text
+from pytest_llmeval.evaluate._judge import Judge, as_judge
+
+__all__ = [
+    "Generator",
+    "Judge",
+    "as_judge",
+    "check_expected",
+    "check_reply",
+    "reply_text",
+]

@@ -1,0 +1,133 @@
+"""The names users import: all there, loaded when first used, and nothing besides."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import pytest_llmeval
+
+#: What a pytest run without evaluations must not pay for.
+HEAVY = ("httpx", "jinja2", "yaml", "asyncio", "sqlite3", "tenacity")
+#: What users use by a room of their own.
+BY_ROOM = {
+    "pytest_llmeval.metrics": ["exact", "f1", "contains", "regex", "number"],
+    "pytest_llmeval.judging": ["read_verdict", "settle"],
+    "pytest_llmeval.stats": ["wilson_interval"],
+}
+
+
+def python(code: str) -> str:
+    """Return what code prints in an interpreter of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+def test_the_names_are_sorted_and_each_is_there_once() -> None:
+    assert pytest_llmeval.__all__ == sorted(set(pytest_llmeval.__all__))
+
+
+def test_the_names_are_those_that_load_lazily() -> None:
+    assert sorted(pytest_llmeval.__all__) == sorted(pytest_llmeval._ROOM_OF)
+
+
+@pytest.mark.parametrize("name", pytest_llmeval.__all__)
+def test_each_name_resolves_to_that_of_its_room(name: str) -> None:
+    room = import_module(f"pytest_llmeval.{pytest_llmeval._ROOM_OF[name]}")
+
+    assert getattr(pytest_llmeval, name) is getattr(room, name)
+    assert name in room.__all__
+
+
+@pytest.mark.parametrize("name", pytest_llmeval.__all__)
+def test_each_name_says_what_it_is_for(name: str) -> None:
+    assert getattr(pytest_llmeval, name).__doc__
+
+
+def test_every_helper_and_every_exception_of_users_is_public() -> None:
+    from pytest_llmeval import assertions, errors
+
+    inner = {"ProviderError", "did_you_mean"}
+    assert {*assertions.__all__, *errors.__all__} - inner <= set(pytest_llmeval.__all__)
+
+
+@pytest.mark.parametrize(
+    ("room", "name"),
+    [(room, name) for room, names in BY_ROOM.items() for name in names],
+)
+def test_what_users_import_from_a_room_is_there(room: str, name: str) -> None:
+    module = import_module(room)
+
+    assert callable(getattr(module, name))
+    assert name in module.__all__
+    assert name in dir(module)
+
+
+def test_dir_lists_the_names_before_they_are_loaded() -> None:
+    names = python("import pytest_llmeval; print(*dir(pytest_llmeval))").split()
+
+    assert set(pytest_llmeval.__all__) <= set(names)
+    assert names == sorted(names)
+
+
+def test_a_star_import_brings_all_of_them() -> None:
+    code = (
+        "from pytest_llmeval import *; print(*sorted(k for k in dir() if k[0] != '_'))"
+    )
+
+    assert python(code).split() == sorted(pytest_llmeval.__all__)
+
+
+def test_a_name_there_is_not_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'assert_f2'"):
+        _ = pytest_llmeval.assert_f2  # type: ignore[attr-defined]
+
+
+def test_importing_a_name_there_is_not_is_an_import_error() -> None:
+    with pytest.raises(ImportError, match="cannot import name 'assert_f2'"):
+        exec("from pytest_llmeval import assert_f2")
+
+
+@pytest.mark.parametrize("module", ["pytest_llmeval", "pytest_llmeval.plugin"])
+def test_importing_loads_nothing_heavy(module: str) -> None:
+    code = f"""
+import sys
+import pytest
+before = set(sys.modules)
+import {module}
+new = {{name.partition(".")[0] for name in set(sys.modules) - before}}
+print(*sorted(new & set({HEAVY!r})))
+"""
+    assert python(code) == ""
+
+
+def test_importing_the_package_loads_none_of_its_rooms() -> None:
+    code = """
+import sys
+import pytest_llmeval
+print(*sorted(name for name in sys.modules if name.startswith("pytest_llmeval")))
+"""
+    assert python(code) == "pytest_llmeval"
+
+
+@pytest.mark.parametrize(
+    "name", ["Case", "Generator", "UnscoredError", "assert_f1", "load_cases"]
+)
+def test_one_name_of_each_room_needs_neither_pytest_nor_a_network(name: str) -> None:
+    code = f"""
+import sys
+from pytest_llmeval import {name}
+print(*sorted({{"pytest", "httpx", "sqlite3"}} & set(sys.modules)))
+"""
+    assert python(code) == ""
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (Path(pytest_llmeval.__file__).parent / "py.typed").exists()
