@@ -9,14 +9,16 @@ from pathlib import Path
 
 from pytest_llmeval.clients._address import Address
 from pytest_llmeval.clients._base import Backend, Owner
+from pytest_llmeval.clients._dialect import DialectBackend, check_params
 from pytest_llmeval.clients._http import Wire
 from pytest_llmeval.clients._keys import Keys
 from pytest_llmeval.clients._launch import Launch
 from pytest_llmeval.clients._logs import CleanLog
+from pytest_llmeval.clients._server import Server
 from pytest_llmeval.clients.column import ColumnBackend
 from pytest_llmeval.clients.local import LocalBackend
 from pytest_llmeval.clients.models import weights_path
-from pytest_llmeval.clients.openai import DEFAULT_BASE_URL, OpenAIBackend, check_params
+from pytest_llmeval.clients.openai import DEFAULT_BASE_URL, OpenAIDialect
 from pytest_llmeval.config import Limits, ModelEntry
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.redact import Redactor
@@ -79,9 +81,19 @@ def _python(entry: ModelEntry, around: Surroundings) -> Backend:
 
 def _openai(entry: ModelEntry, around: Surroundings) -> Backend:
     check_params(entry.name, entry.params)
+    return DialectBackend(
+        name=entry.name,
+        model=entry.model,
+        server=_server(entry, around),
+        dialect=OpenAIDialect(api=_api(entry)),
+        params=entry.params,
+    )
+
+
+def _server(entry: ModelEntry, around: Surroundings) -> Server:
     keys = _keys(entry)
     keys.check()
-    return OpenAIBackend(
+    return Server(
         name=entry.name,
         model=entry.model,
         address=_address(entry),
@@ -93,8 +105,6 @@ def _openai(entry: ModelEntry, around: Surroundings) -> Backend:
             ca_bundle=str(around.root / entry.ca_bundle) if entry.ca_bundle else None,
             log=CleanLog(lambda text: Redactor(secrets_of(entry)).text(text)),
         ),
-        params=entry.params,
-        api=_api(entry),
     )
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_llmeval.clients._address import Address
 from pytest_llmeval.clients._base import Request
+from pytest_llmeval.clients._dialect import DialectBackend
 from pytest_llmeval.clients._http import Wire
 from pytest_llmeval.clients._keys import Keys
 from pytest_llmeval.clients._launch import Launch
-from pytest_llmeval.clients.openai import OpenAIBackend
+from pytest_llmeval.clients._server import Server
+from pytest_llmeval.clients.openai import OpenAIDialect
 from pytest_llmeval.config import Limits
 from pytest_llmeval.types import Response
 
@@ -32,7 +34,7 @@ class LocalBackend:
     params: Mapping[str, Any] = field(default_factory=dict)
     api: str = "chat"
     sends_prompt: bool = True
-    _client: OpenAIBackend | None = None
+    _client: DialectBackend | None = None
     _starting: asyncio.Lock | None = None
 
     def identity(self, request: Request) -> dict[str, Any]:
@@ -62,7 +64,7 @@ class LocalBackend:
             await client.close()
         self.launch.end()
 
-    async def _started(self) -> OpenAIBackend:
+    async def _started(self) -> DialectBackend:
         import asyncio
 
         from pytest_llmeval.loop import in_daemon_thread
@@ -75,8 +77,8 @@ class LocalBackend:
                 self._client = self._client_of(address, key)
             return self._client
 
-    def _client_of(self, address: str, key: str) -> OpenAIBackend:
-        return OpenAIBackend(
+    def _client_of(self, address: str, key: str) -> DialectBackend:
+        server = Server(
             name=self.name,
             model=self.model,
             address=Address.of(f"{address}/v1", model=self.name),
@@ -87,6 +89,11 @@ class LocalBackend:
                 deadline_seconds=self.limits.deadline_seconds,
                 uses_proxy=False,  # this machine's own
             ),
+        )
+        return DialectBackend(
+            name=self.name,
+            model=self.model,
+            server=server,
+            dialect=OpenAIDialect(api=self.api),
             params=self.params,
-            api=self.api,
         )

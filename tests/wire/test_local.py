@@ -272,5 +272,5 @@ def test_the_limits_reach_the_client(tmp_path: Path) -> None:
 
     client = backend._client_of("http://127.0.0.1:1", "k")
 
-    assert (client.wire.width, client.wire.timeout_seconds) == (3, 7)
-    assert not client.wire.uses_proxy
+    assert (client.server.wire.width, client.server.wire.timeout_seconds) == (3, 7)
+    assert not client.server.wire.uses_proxy

@@ -1,0 +1,138 @@
+"""A model behind a JSON interface: one backend for all, one dialect a provider.
+
+A dialect knows what a provider's requests and replies look like, and nothing of wires,
+keys or errors of the network: a provider is one small file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from pytest_llmeval.clients._base import Request
+from pytest_llmeval.clients._problem import body_text
+from pytest_llmeval.clients._server import Server
+from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.types import Response
+
+__all__ = ["Dialect", "DialectBackend", "NoAnswerError", "check_params"]
+
+
+class NoAnswerError(Exception):
+    """A reply of the right form that holds no answer; the text says what it lacks."""
+
+
+class Dialect(Protocol):
+    """How one provider's interface is spoken."""
+
+    @property
+    def provider(self) -> str:
+        """The part of the spec before the colon."""
+
+    @property
+    def wanted(self) -> str:
+        """What a reply is called, for error texts: ``completion``."""
+
+    @property
+    def speaks(self) -> str:
+        """What the address has to be of: ``an OpenAI-compatible interface (…)``."""
+
+    def identity(self) -> Mapping[str, Any]:
+        """Return what changes the answer besides model, messages and parameters."""
+
+    def path(self, model: str) -> str:
+        """Return where a request goes, below the address."""
+
+    def body(self, model: str, request: Request) -> Mapping[str, Any]:
+        """Return what is sent.
+
+        Args:
+            model: The model's name.
+            request: With the parameters of the entry and of the call together.
+
+        Raises:
+            ConfigError: The request can't be said in this dialect.
+        """
+
+    def read(self, data: Mapping[str, Any]) -> Response:
+        """Return the answer that a reply holds.
+
+        Raises:
+            NoAnswerError: It holds none.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialectBackend:
+    """Asks a server in its dialect."""
+
+    name: str
+    model: str
+    server: Server
+    dialect: Dialect
+    params: Mapping[str, Any] = field(default_factory=dict)
+    sends_prompt: bool = True
+
+    def identity(self, request: Request) -> dict[str, Any]:
+        """Return address, model, messages and parameters."""
+        return {
+            "provider": self.dialect.provider,
+            "base_url": str(self.server.address),
+            "model": self.model,
+            **self.dialect.identity(),
+            "messages": request.prompt.to_json(),
+            "params": {**self.params, **request.params},
+        }
+
+    async def answer(self, request: Request) -> Response:
+        """Return the reply.
+
+        Raises:
+            ProviderError: There is none; the server's own words are in the text.
+            ConfigError: A parameter can't be sent.
+        """
+        check_params(self.name, request.params)
+        whole = replace(request, params={**self.params, **request.params})
+        body = self.dialect.body(self.model, whole)
+        reply = await self.server.ask(self.dialect.path(self.model), body)
+        if not isinstance(reply.data, Mapping):
+            raise self.server.no_object(
+                reply, wanted=self.dialect.wanted, speaks=self.dialect.speaks
+            )
+        try:
+            response = self.dialect.read(reply.data)
+        except NoAnswerError as exc:
+            model = reply.data.get("model") or self.model
+            what = f"the reply of {model!r} {exc}; it is {body_text(reply)}"
+            raise self.server.unread(reply, what) from None
+        return replace(
+            response,
+            model=response.model or self.model,
+            messages=request.prompt.messages,
+            provider=self.dialect.provider,
+            latency_seconds=reply.seconds,
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.server.close()
+
+
+def check_params(name: str, params: Mapping[str, Any]) -> None:
+    """Refuse parameters that are not the model's.
+
+    Args:
+        name: The entry's name, for error texts.
+        params: Those of the entry or of a call.
+
+    Raises:
+        ConfigError: One names what is said elsewhere, or asks for pieces.
+    """
+    for key in ("messages", "model", "prompt"):
+        if key in params:
+            message = f"{name!r}: params can't hold {key!r}, which is said elsewhere"
+            raise ConfigError(message)
+    if params.get("stream"):
+        message = f"{name!r}: params can't hold stream: replies are read whole"
+        raise ConfigError(message)
