@@ -7,8 +7,6 @@ helpers work all the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -63,7 +61,8 @@ class SampleRun:
         self.attachments: dict[str, str] = {}
         self.recordings: list[dict[str, Any]] = []
         """Replies to be kept on disk, as the recordings room writes them."""
-        self._deferred: list[EvalAssertionError | UnscoredError] | None = None
+        self.deferred: list[EvalAssertionError | UnscoredError] | None = None
+        """What an `all_checks` block has gathered; None outside of one."""
 
     def add_call(self, call: Call) -> None:
         """Keep a question to a model and its answer."""
@@ -100,29 +99,18 @@ class SampleRun:
     def stop_or_defer(self, error: EvalAssertionError | UnscoredError) -> None:
         """Raise `error`, or keep it for the end of an `all_checks` block."""
         __tracebackhide__ = True
-        if self._deferred is None:
+        if self.deferred is None:
             raise error
-        self._deferred.append(error)
+        self.deferred.append(error)
 
-    @contextmanager
-    def all_checks(self) -> Iterator[None]:
-        """Run every check of the block before failing with all of them."""
-        __tracebackhide__ = True
-        if self._deferred is not None:  # a block in a block: the outer one ends it
-            yield
-            return
-        self._deferred = []
-        try:
-            yield
-        except BaseException as exc:
-            for error in self._deferred:
-                exc.add_note(f"before that, in the same all_checks block: {error}")
-            raise
-        else:
-            found = self._deferred
-        finally:
-            self._deferred = None
-        _raise_all(found)
+    def all_checks(self, *, outweighs: type[BaseException] | None = None) -> AllChecks:
+        """Return a block that runs every check in it before failing with all of them.
+
+        Args:
+            outweighs: What a check that did not hold is heavier than: ended by such an
+                exception (a skip), the block fails with its checks all the same.
+        """
+        return AllChecks(self, outweighs)
 
     def sample(self, status: str, *, cause: str | None, reason: str) -> Sample:
         """Return what is kept of this run."""
@@ -135,6 +123,47 @@ class SampleRun:
             checks=tuple(self.checks),
             attachments=dict(self.attachments),
         )
+
+
+class AllChecks:
+    """A block of checks; a block within another is a part of it.
+
+    A class and no generator: a traceback would show the frames of contextlib.
+
+    Args:
+        sample: The case that is running.
+        outweighs: See `SampleRun.all_checks`.
+    """
+
+    def __init__(
+        self, sample: SampleRun, outweighs: type[BaseException] | None
+    ) -> None:
+        self._sample = sample
+        self._outweighs = outweighs
+        self._is_outer = False
+
+    def __enter__(self) -> None:
+        self._is_outer = self._sample.deferred is None
+        if self._is_outer:
+            self._sample.deferred = []
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: object,
+    ) -> None:
+        __tracebackhide__ = True
+        if not self._is_outer:
+            return
+        found, self._sample.deferred = self._sample.deferred or [], None
+        has_failed = any(isinstance(one, EvalAssertionError) for one in found)
+        if error is None or (self._outweighs and isinstance(error, self._outweighs)):
+            if error is None or has_failed:
+                _raise_all(found)
+            return
+        for one in found:
+            error.add_note(f"before that, in the same all_checks block: {one}")
 
 
 def _renamed(check: Check, name: str) -> Check:

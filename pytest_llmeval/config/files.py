@@ -36,6 +36,9 @@ def read_text(path: Path, *, shown: str, error: type[UserError]) -> str:
         UserError: There is no such file, or it is not UTF-8.
     """
     try:
+        if not (path.is_file() or path.is_dir()) and path.exists():
+            message = f"{shown!r} is no regular file, and reading it might never end"
+            raise error(message)
         data = path.read_bytes()
     except FileNotFoundError as exc:
         message = f"{shown}: there is no such file{folder_listing(path)}"

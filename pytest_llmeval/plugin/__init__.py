@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _refuse_namesake()
     if config.getoption("dist", "no") != "no":
         config.pluginmanager.register(_Controller(config), "llmeval-controller")
-    if is_any_given(config) or config.getini("llmeval_require"):
+    if is_any_given(config):
         from pytest_llmeval.plugin.settings import check_options
 
         if check_options(config).require is not None:

@@ -20,9 +20,11 @@ __all__ = [
     "clean_report",
     "given_paths",
     "line_width",
+    "name_crash",
     "own_fixtures_used",
     "parameter_marks",
     "parameters",
+    "redact_report",
     "writer_of",
 ]
 
@@ -85,6 +87,8 @@ def can_show(reporter: pytest.TerminalReporter, text: str) -> bool:
     return True
 
 
+_Cleaning = Callable[[str], str]
+
 #: What a terminal or xdist must not get: controls, but for line ends, tabs and colours;
 #: marks that turn the direction of text; halves of surrogate pairs.
 _UNSAFE = re.compile(
@@ -104,14 +108,33 @@ def clean_report(report: pytest.TestReport, redactor: Redactor) -> None:
     def clean(text: str) -> str:
         return redactor.text(_UNSAFE.sub(_escaped, text))
 
-    report.sections[:] = [
-        (name, redactor.text(clean_text(text))) for name, text in report.sections
-    ]
+    def clean_section(text: str) -> str:
+        return redactor.text(clean_text(text))
+
+    _clean(report, clean, clean_section)
+
+
+def redact_report(report: pytest.TestReport, redactor: Redactor) -> None:
+    """Take secrets out of the report of a test that is no evaluation of ours."""
+    _clean(report, redactor.text, redactor.text)
+
+
+def _clean(report: Any, clean: _Cleaning, clean_section: _Cleaning) -> None:
+    report.sections[:] = [(name, clean_section(text)) for name, text in report.sections]
     report.user_properties[:] = [
         (name, clean(value) if isinstance(value, str) else value)
         for name, value in report.user_properties
     ]
+    if hasattr(report, "wasxfail"):
+        report.wasxfail = clean(report.wasxfail)
     report.longrepr = _cleaned(report.longrepr, clean, seen=set())
+
+
+def name_crash(report: pytest.TestReport, text: str) -> None:
+    """Let pytest's short summary say `text` alone, without the exception's name."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is not None and hasattr(crash, "message"):
+        crash.message = text
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_llmeval.clients.column import ColumnBackend
+from pytest_llmeval.config import parse_spec
 from pytest_llmeval.datasets import cases_from, check_node_ids, node_id
 from pytest_llmeval.errors import (
     ConfigError,
@@ -237,6 +238,8 @@ def _check(
     plan = runtime.plan(variant, base)
     for role, spec in (("generator", plan.generator), ("judge", plan.judge)):
         if role not in fixtures:
+            if isinstance(spec, str | Mapping):
+                parse_spec(spec, runtime.config)  # a model that nobody knows is told
             continue
         if spec is None:
             raise ConfigError(no_model_text(role))

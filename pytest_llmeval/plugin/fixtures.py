@@ -83,7 +83,10 @@ class Recorder:
 
     def all_checks(self) -> AbstractContextManager[None]:
         """Run every assertion helper in the block before failing with all of them."""
-        return _running().all_checks()
+        return _running().all_checks(outweighs=pytest.skip.Exception)
+
+    def __repr__(self) -> str:
+        return "<llmeval>"
 
 
 def _running() -> SampleRun:

@@ -117,8 +117,11 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def is_any_given(config: pytest.Config) -> bool:
-    """Return whether the command line has any of our options."""
-    return any(config.getoption(option.flag) is not None for option in OPTIONS)
+    """Return whether the command line or the ini file has any of our options."""
+    return any(
+        config.getoption(option.flag) is not None or config.getini(option.key)
+        for option in OPTIONS
+    )
 
 
 def as_option_arguments(config: pytest.Config) -> list[str]:

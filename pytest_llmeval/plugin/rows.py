@@ -35,7 +35,14 @@ def _tag_mark(tag: str, case: Case, config: pytest.Config) -> pytest.MarkDecorat
     of pytest, a plugin or the project is refused.
     """
     known = config.stash.setdefault(_TAGS, {})
-    name = re.sub(r"[^\w.+/-]", "_", tag)
+    # pytest makes no mark that begins with an underscore.
+    name = re.sub(r"[^\w.+/-]", "_", tag).strip("_")
+    if not name:
+        message = (
+            f"{case.source or case.id}: the tag {tag!r} has no letter or digit, so "
+            f"pytest -m can't name it: rename the tag"
+        )
+        raise ConfigError(message)
     if name not in known:
         taken = {re.split(r"[:(]", line)[0].strip() for line in _marker_lines(config)}
         if name in taken:

@@ -7,13 +7,15 @@ first report with a record arrives. A suite without evaluations never has one.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Generator
 from typing import Any
 
 import pytest
 
+from pytest_llmeval.errors import EvalAssertionError, UnscoredError
 from pytest_llmeval.plugin import summary
-from pytest_llmeval.plugin._internals import clean_report
+from pytest_llmeval.plugin._internals import clean_report, name_crash, redact_report
 from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.cases import case_run, record_of
 from pytest_llmeval.plugin.exit_status import decide_exit
@@ -72,6 +74,7 @@ class Run:
         report: pytest.TestReport = yield
         sample = item.stash.get(_SAMPLE, None)
         if sample is None:
+            redact_report(report, self.runtime.redactor)
             return report
         if call.when == "setup":  # a rerun must not inherit the last status
             item.user_properties[:] = [
@@ -91,6 +94,8 @@ class Run:
             outcome = with_parts(report, outcome, item.stash[_PARTS])
             self._attach(report, item, sample, outcome)
             summary.add_section(report, sample, error)
+            if isinstance(error, EvalAssertionError | UnscoredError):
+                name_crash(report, outcome.reason)
         clean_report(report, self.runtime.redactor)
         return report
 
@@ -134,6 +139,14 @@ class Run:
             if entry[1]:
                 item.user_properties.append(entry)
                 report.user_properties.append(entry)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
+        """Take secrets out of a warning, which the summary prints."""
+        text = str(warning_message.message)
+        if (clean := self.runtime.redactor.text(text)) != text:
+            # Not its own class: that may take any arguments.
+            warning_message.message = UserWarning(clean)
 
     # --- reports arrive --------------------------------------------------------------
 

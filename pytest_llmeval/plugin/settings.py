@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -39,8 +40,26 @@ def settings_of(config: pytest.Config) -> Settings:
     """Return the settings of a session.
 
     Raises:
-        ConfigError: An option has a value it can't have.
+        ConfigError: An option or ini key has a value it can't have.
     """
+    try:
+        return _settings(config)
+    except ConfigError as exc:
+        raise ConfigError(_named_as_written(str(exc), config)) from exc
+
+
+def _named_as_written(message: str, config: pytest.Config) -> str:
+    """Return an error text that calls a value from the ini file by its key there."""
+    for option in OPTIONS:
+        if config.getoption(option.flag) is None:
+            where = (
+                f"{option.key} in {config.inipath.name if config.inipath else 'ini'}"
+            )
+            message = re.sub(rf"{option.flag}(?![\w-])", where, message)
+    return message
+
+
+def _settings(config: pytest.Config) -> Settings:
     given = {option.name: _values(config, option) for option in OPTIONS}
     return Settings(
         config=_single(given["config"]),

@@ -71,7 +71,7 @@ def write_unscored(reporter: pytest.TerminalReporter) -> None:
     An outage makes hundreds alike: each cause and reason is shown once in full.
     """
     reports = reporter.stats.get("unscored", [])
-    if not reports:
+    if not reports or reporter.no_summary:
         return
     # pytest colours its last line by these two counts alone.
     reporter.stats.setdefault("error", [])
@@ -104,7 +104,7 @@ def _alike(
 def write_short_lines(reporter: pytest.TerminalReporter) -> None:
     """Write a line per unscored case right below pytest's FAILED lines."""
     reports = reporter.stats.get("unscored", [])
-    if not reports or not reporter.hasopt("E"):
+    if not reports or reporter.no_summary or not reporter.hasopt("E"):
         return
     if not any(reporter.stats.get(key) for key in ("failed", "error")):
         reporter.write_sep("=", "short test summary info", cyan=True, bold=True)
@@ -124,7 +124,7 @@ def write_short_lines(reporter: pytest.TerminalReporter) -> None:
 def write_report(reporter: pytest.TerminalReporter, run: Run) -> None:
     """Write the report: a row a test, origins, failures, the next command."""
     outputs = run.outputs
-    if not outputs.records and not outputs.notes:
+    if reporter.no_summary or not (outputs.records or outputs.notes):
         return
     report = outputs.report()
     reporter.write_sep("=", "llmeval", bold=True)

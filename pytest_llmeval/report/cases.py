@@ -82,7 +82,8 @@ def _listed(
             room = page.width - len(_INDENT)
             yield Line.of(Segment.of(f"{_INDENT}{page.cut_end(why, room)}"))
     if len(records) > limit:
-        yield Line.of(Segment.of(f"  and {len(records) - limit:,} more"))
+        more = f"  and {len(records) - limit:,} more (--llmeval-show=all lists them)"
+        yield Line.of(Segment.of(more))
 
 
 def _headline(record: Record, kind: _Kind, page: Page) -> Line:

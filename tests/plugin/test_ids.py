@@ -163,3 +163,27 @@ def test_ids_are_the_same_on_every_worker_and_hash_seed(
     data = json.loads((odd.path / "report.json").read_text("utf-8"))
     assert "Different tests were collected" not in result.stdout.str()
     assert sorted(case["nodeid"] for case in data["cases"]) == sorted(alone)
+
+
+@pytest.mark.parametrize(
+    ("tag", "name"),
+    [("_wip", "wip"), ("[x]", "x"), ("#1", "1"), ("__dunder__", "dunder")],
+)
+def test_a_tag_is_selected_by_its_letters_and_digits(
+    suite: Suite, tag: str, name: str
+) -> None:
+    suite.write(test_it=TEST)
+    suite.rows("rows.jsonl", [{"id": "a", "reply": "a", "tags": [tag]}, {"id": "b"}])
+
+    result = suite.run("--collect-only", "-q", "-m", name)
+
+    result.stdout.fnmatch_lines(["test_it.py::*[[]a]", "", "1/2 tests collected*"])
+
+
+def test_a_tag_of_signs_alone_is_refused(suite: Suite) -> None:
+    suite.write(test_it=TEST)
+    suite.rows("rows.jsonl", [{"id": "a", "reply": "a", "tags": ["#!"]}])
+
+    result = suite.run()
+
+    result.stdout.fnmatch_lines(["*rows.jsonl:1: the tag '#!' has no letter or digit*"])

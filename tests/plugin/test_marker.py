@@ -125,6 +125,15 @@ def test_an_unknown_model_names_what_there_is(capitals: Suite) -> None:
     result.stdout.fnmatch_lines(["*'clark'*did you mean 'clerk'*"])
 
 
+def test_an_unknown_judge_is_told_although_nobody_uses_it(capitals: Suite) -> None:
+    capitals.write(test_it=_test('"capitals.jsonl", judge="gradr"'))
+
+    result = capitals.run()
+
+    result.stdout.fnmatch_lines(["*'gradr'*"])
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+
+
 def test_a_column_no_row_has_is_refused(capitals: Suite) -> None:
     capitals.write(
         test_it=_test(

@@ -196,12 +196,15 @@ def test_options_have_ini_twins(rows: Suite) -> None:
     result.assert_outcomes(failed=2)
 
 
-def test_a_wrong_ini_value_is_a_collection_error(rows: Suite) -> None:
+def test_a_wrong_ini_value_is_told_at_the_start_by_its_key(rows: Suite) -> None:
     rows.pytester.makeini("[pytest]\nllmeval_limit = none\n")
 
     result = rows.run()
 
-    result.stdout.fnmatch_lines(["*--llmeval-limit is a whole number from 1 up*"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*llmeval_limit in tox.ini is a whole number from 1 up, not 'none'"]
+    )
 
 
 def test_the_default_models_stand_in_the_configuration(rows: Suite) -> None:

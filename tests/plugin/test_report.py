@@ -193,3 +193,38 @@ def test_what_is_pasted_back_repeats_where_the_run_was_aimed(
             "UNSCORED evals/test_cities.py::test_cities?kenya? - *",
         ]
     )
+
+
+def test_without_a_summary_there_is_no_report(cities: Suite) -> None:
+    result = cities.run("--no-summary")
+
+    result.stdout.no_fnmatch_line("=* llmeval =*")
+    result.stdout.no_fnmatch_line("*UNSCORED*")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_the_short_summary_says_what_did_not_hold(cities: Suite) -> None:
+    result = cities.run()
+
+    result.stdout.fnmatch_lines(
+        ["FAILED test_cities.py::test_cities[[]spain] - f1 = 0.00, *"]
+    )
+
+
+def test_a_long_list_names_the_option_that_shows_it_whole(suite: Suite) -> None:
+    rows = [{"id": str(n), "expected": "a", "reply": "b"} for n in range(11)]
+    suite.rows("rows.jsonl", rows)
+    suite.write(
+        test_many="""
+import pytest
+from pytest_llmeval import assert_exact
+
+@pytest.mark.llmeval("rows.jsonl", generator="column:reply")
+def test_many(case, generator):
+    assert_exact(generator(case), case)
+"""
+    )
+
+    result = suite.run()
+
+    result.stdout.fnmatch_lines(["  and 1 more (--llmeval-show=all lists them)"])

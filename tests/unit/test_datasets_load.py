@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,17 @@ def test_a_path_is_relative_to_the_base(folder: Path) -> None:
     cases = cases_from("data/b.jsonl", base=folder)
 
     assert [(case.id, case.input) for case in cases] == [("1", "b1"), ("2", "b2")]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_refused_and_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "data" / "pipe.jsonl")
+
+    message = refusal_of("data/pipe.jsonl", base=folder)
+
+    assert message == (
+        "'data/pipe.jsonl' is no regular file, and reading it might never end"
+    )
 
 
 def test_the_current_directory_is_the_default_base(

@@ -86,6 +86,30 @@ def test_an_exception_in_a_block_carries_what_failed_before(sample: SampleRun) -
     ]
 
 
+class Skipped(BaseException):
+    """What ends a block early, as pytest.skip does."""
+
+
+def test_what_a_failed_check_outweighs_hides_none(sample: SampleRun) -> None:
+    def skipping() -> None:
+        with sample.all_checks(outweighs=Skipped):
+            sample.stop_or_defer(EvalAssertionError("first"))
+            raise Skipped
+
+    with pytest.raises(EvalAssertionError, match="^first$"):
+        skipping()
+
+
+def test_a_check_without_a_value_does_not_outweigh(sample: SampleRun) -> None:
+    def skipping() -> None:
+        with sample.all_checks(outweighs=Skipped):
+            sample.stop_or_defer(UnscoredError("no value", cause="data"))
+            raise Skipped
+
+    with pytest.raises(Skipped):
+        skipping()
+
+
 def test_a_block_in_a_block_is_ended_by_the_outer_one(sample: SampleRun) -> None:
     def nested() -> None:
         with sample.all_checks():

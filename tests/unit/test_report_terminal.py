@@ -247,7 +247,7 @@ def test_of_many_failures_ten_are_shown() -> None:
     assert "100 failed" in lines
     assert "  F test_x[9]" in lines
     assert "  F test_x[10]" not in lines
-    assert lines[-1] == "  and 90 more"
+    assert lines[-1] == "  and 90 more (--llmeval-show=all lists them)"
 
 
 def test_ten_failures_are_all() -> None:

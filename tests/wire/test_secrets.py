@@ -33,6 +33,7 @@ LOUD = (
 TEST = """
 import logging
 import os
+import warnings
 import pytest
 from pytest_llmeval import assert_exact, assert_judge
 
@@ -53,6 +54,20 @@ async def test_async(case, generator):
 def test_raises(case, generator):
     headers = {"authorization": "Bearer " + os.environ["LAB_KEY"]}
     raise ValueError(f"failed with {headers}")
+
+@pytest.mark.llmeval([{"id": "d", "input": "hi", "expected": "yes"}], generator="GEN")
+def test_xfails(case, generator):
+    pytest.xfail("known since " + os.environ["LAB_KEY"])
+
+@pytest.mark.llmeval([{"id": "e", "input": "hi", "expected": "yes"}], generator="GEN")
+def test_warns_and_skips(case, generator):
+    warnings.warn("deprecated: " + os.environ["LAB_KEY"])
+    pytest.skip("not with " + os.environ["LAB_KEY"])
+
+def test_no_evaluation():
+    key = os.environ["LAB_KEY"]
+    print("printed", key)
+    assert key == "another"
 """
 
 YAML = """
