@@ -6,7 +6,7 @@ row is refused, never dropped.
 
 from __future__ import annotations
 
-from pytest_llmeval.datasets._ids import check_node_ids, node_id
+from pytest_llmeval.datasets._ids import check_node_ids, label_ids, node_id
 from pytest_llmeval.datasets._json import json_text
 from pytest_llmeval.datasets._load import cases_from, load_cases
 from pytest_llmeval.datasets._write import write_cases
@@ -16,6 +16,7 @@ __all__ = [
     "check_node_ids",
     "json_text",
     "load_cases",
+    "label_ids",
     "node_id",
     "write_cases",
 ]

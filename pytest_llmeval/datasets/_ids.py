@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from pytest_llmeval.errors import DatasetError
 from pytest_llmeval.types import Case
 
-__all__ = ["check_ids", "check_node_ids", "node_id"]
+__all__ = ["check_ids", "check_node_ids", "label_ids", "node_id"]
 
 _FIT = re.compile(r"[\w.+@/=,-]{1,80}")
 _UNFIT = re.compile(r"[^\w.+@/=,-]+")
@@ -28,6 +29,22 @@ def node_id(true_id: str) -> str:
         return true_id
     digest = hashlib.sha256(true_id.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{_UNFIT.sub('_', true_id)[:60]}-{digest[:8]}"
+
+
+def label_ids(labels: Sequence[str]) -> list[str]:
+    """Return a few names that stand beside each other as parts of node ids.
+
+    A hash ends only those that would be cut, or be alike without it.
+
+    Args:
+        labels: Distinct names (models, prompts).
+    """
+    cleaned = [_UNFIT.sub("_", label) for label in labels]
+    times = Counter(cleaned)
+    return [
+        text if times[text] == 1 and 0 < len(text) <= 60 else node_id(label)
+        for label, text in zip(labels, cleaned, strict=True)
+    ]
 
 
 def check_ids(cases: Sequence[Case]) -> None:

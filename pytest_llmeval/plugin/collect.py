@@ -11,7 +11,7 @@ import pytest
 
 from pytest_llmeval.clients.column import ColumnBackend
 from pytest_llmeval.config import parse_spec
-from pytest_llmeval.datasets import cases_from, check_node_ids, node_id
+from pytest_llmeval.datasets import cases_from, check_node_ids, label_ids, node_id
 from pytest_llmeval.errors import (
     ConfigError,
     UserError,
@@ -109,7 +109,7 @@ def _parametrize(
     parameters = [
         pytest.param(
             case,
-            id=node_id(case.id) + "".join(f"-{node_id(text)}" for text in pins),
+            id="-".join([node_id(case.id), *pins]),
             marks=[*row_marks(case, metafunc.config), *variant_marks],
         )
         for pins, variant_marks in _pinned(variants)
@@ -211,15 +211,15 @@ def _pinned(
 
     Nothing when there is only one: ids stay when a second model comes and goes.
     """
-    several = {
-        name
-        for name in ("generator", "prompt")
-        if len({label_of(getattr(variant, name)) for variant in variants}) > 1
-    }
+    ids: dict[str, dict[str, str]] = {}
+    for name in ("generator", "prompt"):
+        labels = dict.fromkeys(label_of(getattr(one, name)) for one in variants)
+        if len(labels) > 1:
+            ids[name] = dict(zip(labels, label_ids(list(labels)), strict=True))
     for variant in variants:
-        pins = {name: getattr(variant, name) for name in sorted(several)}
+        pins = {name: getattr(variant, name) for name in ids}
         marks = [pytest.mark.llmeval(**pins)] if pins else []
-        yield [label_of(value) for value in pins.values()], marks
+        yield [ids[name][label_of(value)] for name, value in pins.items()], marks
 
 
 def label_of(value: Any) -> str:

@@ -73,7 +73,11 @@ def _entries(report: Report, page: Page) -> Iterator[Entry]:
 
 
 def _label(row: Row, name: str) -> str:
-    params = ", ".join(f"{key}={value}" for key, value in row.params.items())
+    params = ", ".join(
+        # A model or a prompt says by itself what it is.
+        value if key in {"generator", "prompt"} else f"{key}={value}"
+        for key, value in row.params.items()
+    )
     return f"{name}[{params}]" if params else name
 
 

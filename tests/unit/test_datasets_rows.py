@@ -8,6 +8,7 @@ import pytest
 from pytest_llmeval.datasets import (
     cases_from,
     check_node_ids,
+    label_ids,
     load_cases,
     node_id,
 )
@@ -221,3 +222,17 @@ def test_two_ids_with_one_node_id_are_refused_with_both_places() -> None:
 def test_equal_ids_are_refused_too() -> None:
     with pytest.raises(DatasetError, match="the id 'a' is used already, in item 1"):
         check_node_ids([Case(id="a"), Case(id="a")])
+
+
+def test_the_name_of_a_model_is_readable_in_a_node_id() -> None:
+    assert label_ids(["python:app.desk:answer", "gpt-4o", "prompts/qa.j2"]) == [
+        "python_app.desk_answer",
+        "gpt-4o",
+        "prompts/qa.j2",
+    ]
+
+
+def test_names_that_would_be_alike_or_cut_end_with_a_hash() -> None:
+    labels = ["a:b", "a b", "x" * 61, ""]
+
+    assert label_ids(labels) == [node_id(label) for label in labels]

@@ -152,7 +152,7 @@ def test_parameters_stand_with_the_name() -> None:
     params = {"generator": "app", "temperature": "0.2"}
 
     assert lines_of([record(params=params)], width=120)[1].startswith(
-        "test_x[generator=app, temperature=0.2] "
+        "test_x[app, temperature=0.2] "
     )
 
 
