@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pytest_llmeval.types import (
         Case,
         Client,
+        Likelihood,
         Message,
         Pairwise,
         Prompt,
@@ -53,6 +54,7 @@ __all__ = [
     "Generator",
     "Judge",
     "LLMEvalError",
+    "Likelihood",
     "Message",
     "MissingExtraError",
     "Pairwise",
@@ -85,6 +87,7 @@ _ROOMS = {
     "types": [
         "Case",
         "Client",
+        "Likelihood",
         "Message",
         "Pairwise",
         "Prompt",

@@ -5,8 +5,25 @@
 
 from __future__ import annotations
 
-from pytest_llmeval.clients._base import Backend, Owner, Request
+from pytest_llmeval.clients._base import (
+    Backend,
+    GivenText,
+    LikelihoodBackend,
+    Owner,
+    Request,
+)
 from pytest_llmeval.clients._clients import Clients
 from pytest_llmeval.clients._cut import CutAccepted
+from pytest_llmeval.clients._given import gives_likelihoods, without_likelihoods
 
-__all__ = ["Backend", "Clients", "CutAccepted", "Owner", "Request"]
+__all__ = [
+    "Backend",
+    "Clients",
+    "CutAccepted",
+    "GivenText",
+    "LikelihoodBackend",
+    "Owner",
+    "Request",
+    "gives_likelihoods",
+    "without_likelihoods",
+]

@@ -8,11 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pytest_llmeval.types import Case, Prompt, Response
 
-__all__ = ["Backend", "Owner", "Request"]
+__all__ = [
+    "Backend",
+    "GivenText",
+    "LikelihoodBackend",
+    "Owner",
+    "Request",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenText:
+    """A text whose log-probability is asked for."""
+
+    text: str
+    context: str | None = None
+    """What stands before it and is not counted; None for a text of its own."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON types."""
+        context = {} if self.context is None else {"context": self.context}
+        return {**context, "text": self.text}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +47,22 @@ class Request:
     """Index of the repeat: two samples of one prompt are two requests."""
     schema: Mapping[str, Any] | None = None
     """A JSON schema for the reply; sent where the entry says the model takes one."""
+    given: GivenText | None = None
+    """Asked for instead of a reply; for a `LikelihoodBackend` alone."""
+
+    def asked(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is asked, as a part of a backend's identity.
+
+        Args:
+            params: Those of the backend's entry. How likely a given text is does not
+                depend on them.
+        """
+        if self.given is not None:
+            return {"likelihood_of": self.given.to_json()}
+        return {
+            "messages": self.prompt.to_json(),
+            "params": {**params, **self.params},
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,3 +98,15 @@ class Backend(Protocol):
 
     async def close(self) -> None:
         """Give back what it holds (connections, processes)."""
+
+
+@runtime_checkable
+class LikelihoodBackend(Protocol):
+    """A backend whose `answer` also takes requests with a given text."""
+
+    async def likelihood(self, given: GivenText) -> Response:
+        """Return a response without a text, whose `likelihood` is that of the given.
+
+        Raises:
+            UnscoredError: There is none.
+        """

@@ -3,7 +3,8 @@
 A function, plain or async, gets the prompt's text (the `Case` with ``pass: case``) and
 returns a text, a ``(text, cost)`` pair, a mapping with the entry's ``reply`` path, or a
 `Response`. An object with ``generate(prompt, **params)`` is a `Client` and gets the
-`Prompt`.
+`Prompt`; with ``loglikelihood(context, continuation)`` and ``loglikelihood_rolling(text)``
+it also says how likely a given text is.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from pytest_llmeval.clients._base import Request
+from pytest_llmeval.clients._base import GivenText, Request
+from pytest_llmeval.clients._given import read_likelihood, without_likelihoods
 from pytest_llmeval.errors import ConfigError, UnscoredError, did_you_mean
 from pytest_llmeval.loop import in_daemon_thread, maybe_await
 from pytest_llmeval.types import Response
@@ -45,10 +47,9 @@ class CallableBackend:
         identity: dict[str, Any] = {
             "provider": "python",
             "model": self.name,
-            "messages": request.prompt.to_json(),
-            "params": {**self.params, **request.params},
+            **request.asked(self.params),
         }
-        if self.passes == "case" and request.case is not None:
+        if self.passes == "case" and request.case is not None and not request.given:
             identity["case"] = dict(request.case.fields)
         return identity
 
@@ -59,6 +60,8 @@ class CallableBackend:
             UnscoredError: The code raised (its exception is the cause of this one),
                 or returned what is not a reply.
         """
+        if request.given is not None:
+            return await self.likelihood(request.given)
         call, arguments, keywords = self._call(request)
         started = time.perf_counter()
         value = await self._guarded(call, arguments, keywords)
@@ -69,6 +72,28 @@ class CallableBackend:
             messages=response.messages or request.prompt.messages,
             provider=response.provider or "python",
             latency_seconds=response.latency_seconds or seconds,
+        )
+
+    async def likelihood(self, given: GivenText) -> Response:
+        """Return the likelihood that the object gives a text.
+
+        Raises:
+            UnscoredError: It has no such method, raised, or returned something else.
+        """
+        method = "loglikelihood_rolling"
+        texts: tuple[str, ...] = (given.text,)
+        if given.context is not None:
+            method, texts = "loglikelihood", (given.context, given.text)
+        call = getattr(self.target, method, None)
+        if call is None:
+            raise without_likelihoods(self.name, f"it has no {method}")
+        started = time.perf_counter()
+        value = await self._guarded(call, texts, {})
+        return Response(
+            text="",
+            provider="python",
+            likelihood=read_likelihood(value, f"{self.name}.{method}"),
+            latency_seconds=time.perf_counter() - started,
         )
 
     async def close(self) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_llmeval.clients import Backend, CutAccepted, Request
-from pytest_llmeval.errors import ConfigError, UnscoredError
+from pytest_llmeval.clients import Backend, GivenText, Request
+from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.evaluate._ask import ask, ask_likelihood, checked_text
 from pytest_llmeval.evaluate._literal import literal_prompt
 from pytest_llmeval.loop import LoopThread
 from pytest_llmeval.prompts import Template, render
 from pytest_llmeval.recorder import SampleRun, current_sample
-from pytest_llmeval.types import Call, Case, Prompt, Response
+from pytest_llmeval.types import Case, Likelihood, Prompt, Response
 
 __all__ = ["Generator"]
 
@@ -59,8 +60,7 @@ class Generator:
         question = self.acall(
             what, prompt=prompt, system=system, params=params, sample=sample
         )
-        name = self.role if self.role.isidentifier() else "client"
-        return self.loop.run(question, instead=f"await {name}.acall(...)")
+        return self.loop.run(question, instead=self._awaited("acall"))
 
     async def acall(
         self,
@@ -87,15 +87,66 @@ class Generator:
             sample=_checked_sample(sample, running),
             schema=schema,
         )
-        return await self.loop.bridge(_ask(backend, request, self.role, running))
+        return await self.loop.bridge(ask(backend, request, self.role, running))
 
     def generate(self, prompt: Any, **params: Any) -> Response:
         """Return the reply to `prompt`: the method of the `Client` Protocol."""
         __tracebackhide__ = True
         return self(prompt, params=params)
 
+    def loglikelihood(self, context: str, continuation: str) -> Likelihood:
+        """Return how likely the model holds a text to be after another.
+
+        Args:
+            context: What stands before; it may be empty.
+            continuation: The text whose log-probability is asked for, most often with
+                the white space that parts it from the context.
+
+        Raises:
+            ConfigError: One of them is no text.
+            UnscoredError: The model gives no log-probabilities, or gave none of this.
+        """
+        __tracebackhide__ = True
+        question = self.aloglikelihood(context, continuation)
+        return self.loop.run(question, instead=self._awaited("aloglikelihood"))
+
+    async def aloglikelihood(self, context: str, continuation: str) -> Likelihood:
+        """Return it, awaited: the same as `loglikelihood`."""
+        __tracebackhide__ = True
+        given = GivenText(
+            text=checked_text(continuation, "continuation"),
+            context=checked_text(context, "context"),
+        )
+        return await self._likelihood(given)
+
+    def loglikelihood_rolling(self, text: str) -> Likelihood:
+        """Return how likely the model holds a whole text to be: its perplexity's base.
+
+        Raises:
+            ConfigError: It is no text.
+            UnscoredError: The model gives no log-probabilities, or gave none of this.
+        """
+        __tracebackhide__ = True
+        question = self.aloglikelihood_rolling(text)
+        return self.loop.run(question, instead=self._awaited("aloglikelihood_rolling"))
+
+    async def aloglikelihood_rolling(self, text: str) -> Likelihood:
+        """Return it, awaited: the same as `loglikelihood_rolling`."""
+        __tracebackhide__ = True
+        return await self._likelihood(GivenText(text=checked_text(text, "text")))
+
     def __repr__(self) -> str:
         return f"<{self.role}>"
+
+    async def _likelihood(self, given: GivenText) -> Likelihood:
+        running = current_sample()
+        asked = ask_likelihood(self.lookup(running), given, self.role, running)
+        return await self.loop.bridge(asked)
+
+    def _awaited(self, method: str) -> str:
+        """Return the awaitable form of a call, for who may not block."""
+        name = self.role if self.role.isidentifier() else "client"
+        return f"await {name}.{method}(...)"
 
     def _prompt(
         self,
@@ -137,47 +188,3 @@ def _checked_sample(sample: Any, running: SampleRun | None) -> int:
         return sample
     message = f"sample is the index of a repeat, 0 or more, not {sample!r}"
     raise ConfigError(message)
-
-
-async def _ask(
-    backend: Backend, request: Request, role: str, running: SampleRun | None
-) -> Response:
-    """Ask, and keep the question and its answer or error with the case."""
-    __tracebackhide__ = True
-    response, problem = None, None
-    try:
-        response = await backend.answer(request)
-    except UnscoredError as exc:
-        problem = exc
-    # A judge's cut reply is the judging room's to report, beside its undecidable ones.
-    if response is not None and role != "judge":
-        problem = _cut(response, backend)
-    if running is not None:
-        running.add_call(
-            Call(
-                role=role,
-                client=backend.name,
-                prompt=request.prompt,
-                response=response,
-                error=problem.reason if problem else None,
-                cause=problem.cause if problem else None,
-            )
-        )
-    if problem is not None:
-        raise problem
-    assert response is not None
-    return response
-
-
-def _cut(response: Response, backend: Backend) -> UnscoredError | None:
-    """Return the error of a reply that was cut off, if its entry does not accept it."""
-    if response.finish_reason != "length" or isinstance(backend, CutAccepted):
-        return None
-    end = response.text[-60:]
-    shown = f"it ends {end!r}" if end else "nothing of it was text"
-    message = (
-        f"the reply of {response.model or response.provider} was cut off at its token "
-        f"limit (finish_reason length); {shown}; raise max_tokens in its params, or "
-        f"say on_length: score in its entry"
-    )
-    return UnscoredError(message, cause="cut")

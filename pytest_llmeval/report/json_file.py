@@ -114,7 +114,8 @@ def _sample(sample: Mapping[str, Any]) -> dict[str, Any]:
         "cause": sample["cause"],
         "reason": sample["reason"],
         "prompt": call and call["prompt"],
-        "response": response.get("text"),
+        # Where the likelihood of a text was asked for there is no reply.
+        "response": None if "likelihood" in response else response.get("text"),
         "origin": response.get("origin"),
         "scores": sample["checks"],
         "calls": sample["calls"],

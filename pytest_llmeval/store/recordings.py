@@ -16,7 +16,7 @@ from pytest_llmeval.errors import UserError
 from pytest_llmeval.store.difference import nearest, words
 from pytest_llmeval.store.key import canonical, request_key
 from pytest_llmeval.store.lines import parse, strict_json
-from pytest_llmeval.types import Prompt, Response, Usage, clean_json
+from pytest_llmeval.types import Likelihood, Prompt, Response, Usage, clean_json
 
 __all__ = ["FOLDER", "Entry", "Recordings", "recording_path"]
 
@@ -59,6 +59,8 @@ class Entry:
             # How much of a prompt a server had cached is of that hour.
             usage = {**response.usage.to_json(), "cached_tokens": None}
             kept["usage"] = {k: v for k, v in usage.items() if v is not None}
+        if response.likelihood is not None:
+            kept["likelihood"] = response.likelihood.to_json()
         return cls(
             request=clean_json(request),
             sample=sample,
@@ -69,11 +71,13 @@ class Entry:
         """Return the reply, as one that was recorded."""
         data = dict(self.response)
         usage = data.pop("usage", None)
+        likelihood = data.pop("likelihood", None)
         for name in ("sources", "tool_calls"):
             data[name] = tuple(data.get(name, ()))
         return Response(
             **data,
             usage=Usage(**usage) if usage else None,
+            likelihood=Likelihood.from_json(likelihood) if likelihood else None,
             messages=prompt.messages,
             origin="recording",
         )

@@ -7,6 +7,7 @@ plain JSON types with clean text (no lone surrogates), fit for a file and for xd
 from __future__ import annotations
 
 from pytest_llmeval.types._case import Case, Source
+from pytest_llmeval.types._likelihood import Likelihood
 from pytest_llmeval.types._messages import (
     Client,
     Message,
@@ -39,6 +40,7 @@ __all__ = [
     "Case",
     "Check",
     "Client",
+    "Likelihood",
     "Message",
     "Mode",
     "Origin",

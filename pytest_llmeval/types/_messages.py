@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, Self
 
 from pytest_llmeval.errors import UnscoredError
+from pytest_llmeval.types._likelihood import Likelihood
 from pytest_llmeval.types._text import as_text, clean_json
 
 
@@ -125,6 +126,8 @@ class Response:
     refusal: str | None = None
     reasoning: str | None = None
     logprobs: Any = None
+    likelihood: Likelihood | None = None
+    """Of a given text, where that was asked for instead of a reply."""
     raw: Any = None
 
     def __str__(self) -> str:
@@ -177,6 +180,7 @@ class Response:
             "tool_calls": self.tool_calls,
             "refusal": self.refusal,
             "reasoning": self.reasoning,
+            "likelihood": self.likelihood and self.likelihood.to_json(),
         }
         return {
             key: clean_json(value) for key, value in data.items() if value is not None
@@ -187,7 +191,10 @@ class Client(Protocol):
     """What can answer a prompt: a user's own object with this method will do.
 
     ``generate`` may be a plain or an async method, and may return a text, a
-    ``(text, cost)`` pair, a mapping or a `Response`.
+    ``(text, cost)`` pair, a mapping or a `Response`. Where it can, it also has
+    ``loglikelihood(context, continuation)``, which returns a `Likelihood` or the sum of
+    the continuation's log-probabilities and whether it is the greedy continuation, and
+    ``loglikelihood_rolling(text)``, which returns a `Likelihood` or the sum.
     """
 
     def generate(self, prompt: Prompt, **params: Any) -> Any:
