@@ -15,8 +15,8 @@ __all__ = [
     "cases_from",
     "check_node_ids",
     "json_text",
-    "load_cases",
     "label_ids",
+    "load_cases",
     "node_id",
     "write_cases",
 ]
