@@ -1,8 +1,16 @@
-"""Every number of a report: means, rates, their intervals, quantiles, their texts."""
+"""Every number that is computed, and numbers as texts."""
 
 from __future__ import annotations
 
+from pytest_llmeval.stats._paired import (
+    Difference,
+    holm,
+    losses_to_show,
+    mcnemar_exact,
+    paired_bootstrap,
+)
 from pytest_llmeval.stats._rates import mean, quantile, rate, wilson_interval
+from pytest_llmeval.stats._repeats import pass_at_k, pass_hat_k
 from pytest_llmeval.stats._texts import (
     interval_text,
     money_text,
@@ -12,10 +20,17 @@ from pytest_llmeval.stats._texts import (
 )
 
 __all__ = [
+    "Difference",
+    "holm",
     "interval_text",
+    "losses_to_show",
+    "mcnemar_exact",
     "mean",
     "money_text",
     "number_text",
+    "paired_bootstrap",
+    "pass_at_k",
+    "pass_hat_k",
     "percent_text",
     "quantile",
     "rate",
