@@ -14,11 +14,13 @@ if TYPE_CHECKING:
         assert_contains,
         assert_exact,
         assert_f1,
+        assert_json,
         assert_judge,
         assert_metric,
         assert_number,
         assert_pairwise,
         assert_regex,
+        assert_tool_calls,
     )
     from pytest_llmeval.datasets import load_cases, write_cases
     from pytest_llmeval.errors import (
@@ -69,11 +71,13 @@ __all__ = [
     "assert_contains",
     "assert_exact",
     "assert_f1",
+    "assert_json",
     "assert_judge",
     "assert_metric",
     "assert_number",
     "assert_pairwise",
     "assert_regex",
+    "assert_tool_calls",
     "load_cases",
     "write_cases",
 ]

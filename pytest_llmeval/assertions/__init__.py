@@ -8,6 +8,7 @@ said. They work outside pytest too.
 from __future__ import annotations
 
 from pytest_llmeval.assertions._judged import assert_judge, assert_pairwise
+from pytest_llmeval.assertions._structured import assert_json, assert_tool_calls
 from pytest_llmeval.assertions._text import (
     assert_contains,
     assert_exact,
@@ -21,9 +22,11 @@ __all__ = [
     "assert_contains",
     "assert_exact",
     "assert_f1",
+    "assert_json",
     "assert_judge",
     "assert_metric",
     "assert_number",
     "assert_pairwise",
     "assert_regex",
+    "assert_tool_calls",
 ]

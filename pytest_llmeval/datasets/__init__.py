@@ -7,7 +7,7 @@ row is refused, never dropped.
 from __future__ import annotations
 
 from pytest_llmeval.datasets._ids import check_node_ids, label_ids, node_id
-from pytest_llmeval.datasets._json import json_text
+from pytest_llmeval.datasets._json import json_text, read_json
 from pytest_llmeval.datasets._load import cases_from, load_cases
 from pytest_llmeval.datasets._write import write_cases
 
@@ -18,5 +18,6 @@ __all__ = [
     "label_ids",
     "load_cases",
     "node_id",
+    "read_json",
     "write_cases",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_llmeval.config.yamlfile import written_number
 from pytest_llmeval.types import WrittenFloat
 
-__all__ = ["decoder", "json_problem", "json_text"]
+__all__ = ["decoder", "json_problem", "json_text", "read_json"]
 
 
 def decoder() -> json.JSONDecoder:
@@ -54,6 +54,21 @@ def json_problem(exc: ValueError | RecursionError) -> str:
     if isinstance(exc, RecursionError):
         return "values are nested too deeply"
     return str(exc)
+
+
+def read_json(text: str) -> Any:
+    """Return the value of a JSON text, numbers as they were written.
+
+    Raises:
+        ValueError: It is no JSON, or has a key twice; the text says what is wrong.
+    """
+    try:
+        return decoder().decode(text)
+    except json.JSONDecodeError as exc:
+        place = f"line {exc.lineno}, column {exc.colno}"
+        raise ValueError(f"not valid JSON: {exc.msg} ({place})") from exc
+    except (ValueError, RecursionError) as exc:
+        raise ValueError(json_problem(exc)) from exc
 
 
 def json_text(value: Any) -> str:

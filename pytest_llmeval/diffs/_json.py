@@ -34,7 +34,14 @@ def list_diff(
     yield from within([cut(line) for line in lines], budget)
 
 
-def json_diff(expected: Any, actual: Any, *, budget: int = 12) -> Iterator[str]:
+def json_diff(
+    expected: Any,
+    actual: Any,
+    *,
+    budget: int = 12,
+    width: int = WIDTH,
+    subset: bool = False,
+) -> Iterator[str]:
     """Yield a line for each path where two JSON values differ.
 
     Numbers are compared by value (1 and 1.0 are equal), true and 1 are different.
@@ -43,11 +50,14 @@ def json_diff(expected: Any, actual: Any, *, budget: int = 12) -> Iterator[str]:
         expected: The value that should be.
         actual: The value that is.
         budget: Greatest number of lines.
+        width: Greatest number of columns of a line.
+        subset: Objects may hold keys that are not expected.
     """
-    yield from within(_json_lines(expected, actual), budget)
+    lines = _json_lines(expected, actual, subset=subset)
+    yield from within((cut(line, width) for line in lines), budget)
 
 
-def _json_lines(expected: Any, actual: Any) -> Iterator[str]:
+def _json_lines(expected: Any, actual: Any, *, subset: bool) -> Iterator[str]:
     # A stack of our own: text of a model may be nested deeper than Python recurses.
     stack = [("$", expected, actual)]
     while stack:
@@ -60,7 +70,7 @@ def _json_lines(expected: Any, actual: Any) -> Iterator[str]:
                     yield _line(
                         _key(path, key), f"missing, expected {shown(left[key])}"
                     )
-            for key in right:
+            for key in () if subset else right:
                 if key not in left:
                     yield _line(
                         _key(path, key), f"not expected, got {shown(right[key])}"
@@ -113,4 +123,4 @@ def _key(path: str, key: object) -> str:
 
 
 def _line(path: str, text: str) -> str:
-    return cut(f"{cut(path, 32)}: {text}", WIDTH)
+    return f"{cut(path, 32)}: {text}"

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from pytest_llmeval.metrics._contains import contains
     from pytest_llmeval.metrics._exact import exact
     from pytest_llmeval.metrics._f1 import f1
+    from pytest_llmeval.metrics._json import json
     from pytest_llmeval.metrics._number import number
     from pytest_llmeval.metrics._regex import regex
+    from pytest_llmeval.metrics._tool_calls import tool_calls
 
 __all__ = [
     "Declaration",
@@ -31,12 +33,14 @@ __all__ = [
     "explain",
     "f1",
     "get_metric",
+    "json",
     "metric",
     "metric_names",
     "number",
     "regex",
     "score",
     "text_of",
+    "tool_calls",
 ]
 
 

@@ -8,15 +8,25 @@ from typing import Any, Final
 from pytest_llmeval.diffs import WIDTH, cut, printable, word_diff, wrap
 from pytest_llmeval.types import Score
 
-__all__ = ["generic", "inline", "labelled", "nearest", "texts_of", "words_line"]
+__all__ = [
+    "ROOM",
+    "beside",
+    "generic",
+    "inline",
+    "labelled",
+    "nearest",
+    "texts_of",
+    "words_line",
+]
 
 _LABEL: Final = 10
-_ROOM: Final = WIDTH - _LABEL
+#: Columns beside a label.
+ROOM: Final = WIDTH - _LABEL
 #: Lines a text may take before its middle is cut out.
 _TEXT_LINES: Final = 3
 
 
-def inline(text: str, width: int = _ROOM) -> str:
+def inline(text: str, width: int = ROOM) -> str:
     """Return `text` as one short, inert line."""
     return cut(printable(_bounded(text)).replace("\n", "\\n"), width)
 
@@ -38,13 +48,14 @@ def labelled(label: str, text: str, *, lines: int = _TEXT_LINES) -> list[str]:
         lines: Greatest number of lines.
     """
     shown = printable(_bounded(text)).split("\n")
-    wrapped = [part for line in shown for part in wrap(line, _ROOM)]
+    wrapped = [part for line in shown for part in wrap(line, ROOM)]
     if len(wrapped) > lines:
         wrapped = _middle_cut(wrapped, lines)
-    return _beside(label, wrapped)
+    return beside(label, wrapped)
 
 
-def _beside(label: str, lines: Sequence[str]) -> list[str]:
+def beside(label: str, lines: Sequence[str]) -> list[str]:
+    """Return `lines` behind a label of at most 9 letters."""
     heads = [label, *[""] * (len(lines) - 1)]
     pairs = zip(heads, lines, strict=True)
     return [f"{head:<{_LABEL}}{line}".rstrip() for head, line in pairs]
@@ -52,7 +63,7 @@ def _beside(label: str, lines: Sequence[str]) -> list[str]:
 
 def _middle_cut(wrapped: list[str], lines: int) -> list[str]:
     if lines < 3:
-        return [cut(" ".join(wrapped), _ROOM)]
+        return [cut(" ".join(wrapped), ROOM)]
     head, tail = wrapped[: lines - 2], wrapped[-1:]
     gone = sum(map(len, wrapped[lines - 2 : -1]))
     return [*head, f"[… {gone} characters cut …]", *tail]
@@ -67,7 +78,7 @@ def texts_of(score: Score) -> list[str]:
     ]
     left, right = details["normalised_expected"], details["normalised_response"]
     if left != right and (" " in left or " " in right):
-        lines += _beside("diff", list(word_diff(left, right, budget=6, width=_ROOM)))
+        lines += beside("diff", list(word_diff(left, right, budget=6, width=ROOM)))
     return [*lines, *_removed(details), *nearest(details)]
 
 

@@ -19,8 +19,10 @@ MODULES: Final[Mapping[str, str]] = {
     "contains": "_contains",
     "exact": "_exact",
     "f1": "_f1",
+    "json": "_json",
     "number": "_number",
     "regex": "_regex",
+    "tool_calls": "_tool_calls",
 }
 
 

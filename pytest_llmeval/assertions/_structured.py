@@ -1,0 +1,87 @@
+"""Checks of replies with a structure: JSON, tool calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pytest_llmeval import metrics
+from pytest_llmeval.assertions._settle import settle_score
+from pytest_llmeval.errors import UserError
+from pytest_llmeval.evaluate import check_expected, check_reply
+from pytest_llmeval.types import Response, Score
+
+__all__ = ["assert_json", "assert_tool_calls"]
+
+
+def assert_json(
+    response: Any,
+    *,
+    schema: Mapping[str, Any] | bool | None = None,
+    equals: Any = None,
+    subset: Any = None,
+    fenced: bool = False,
+    name: str | None = None,
+) -> Score:
+    """Fail unless the reply is JSON, and all that is asked of it holds.
+
+    Args:
+        response: A Response or a text.
+        schema: A JSON Schema it must be valid under (extra ``json``).
+        equals: The value it must equal; of a case its ``expected``, read as JSON.
+        subset: What it must hold at least: keys of objects; or a case.
+        fenced: Whether the JSON may stand in the reply's one Markdown fence.
+        name: The check's name in reports.
+
+    Raises:
+        ConfigError: The schema is not valid, or the reply is none.
+        EvalAssertionError: It does not hold.
+        MissingExtraError: A schema is given and jsonschema isn't installed.
+        UnscoredError: The row expects nothing or no JSON, or a model replied with
+            nothing.
+    """
+    __tracebackhide__ = True
+    check_reply(response)
+    check_expected(equals)
+    options = {"schema": schema, "subset": subset, "fenced": fenced}
+    return settle_score(_score("json", response, equals, options), "==", 1, name=name)
+
+
+def assert_tool_calls(
+    response: Any,
+    expected: Any,
+    *,
+    mode: Literal["strict", "unordered", "subset", "superset"] = "strict",
+    name: str | None = None,
+) -> Score:
+    """Fail unless the reply calls the expected tools with the expected arguments.
+
+    Args:
+        response: A Response, or a list of calls.
+        expected: A list of calls, or a case with a column ``tool_calls``. A call
+            without ``arguments`` accepts any.
+        mode: ``strict`` (these calls in this order), ``unordered`` (these in any
+            order), ``subset`` (no others than these), ``superset`` (these and maybe
+            others).
+        name: The check's name in reports.
+
+    Raises:
+        ConfigError: There is no such mode, or what is given are no calls.
+        EvalAssertionError: They differ.
+        UnscoredError: The row has no usable column ``tool_calls``.
+    """
+    __tracebackhide__ = True
+    if not isinstance(response, Response | list | tuple):
+        check_reply(response)
+    check_expected(expected)
+    score = _score("tool_calls", response, expected, {"mode": mode})
+    return settle_score(score, "==", 1, name=name)
+
+
+def _score(metric: str, response: Any, expected: Any, options: dict[str, Any]) -> Score:
+    __tracebackhide__ = True
+    try:
+        return metrics.score(metric, response, expected, **options)
+    except UserError as exc:
+        # Where it was found inside the metric tells a reader nothing.
+        raise exc.with_traceback(None)  # noqa: B904 - the same exception
