@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_llmeval.assertions import (
+        assert_choice,
         assert_contains,
         assert_exact,
         assert_f1,
@@ -68,6 +69,7 @@ __all__ = [
     "UnscoredError",
     "UserError",
     "Verdict",
+    "assert_choice",
     "assert_contains",
     "assert_exact",
     "assert_f1",

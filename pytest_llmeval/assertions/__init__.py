@@ -7,6 +7,7 @@ said. They work outside pytest too.
 
 from __future__ import annotations
 
+from pytest_llmeval.assertions._choice import assert_choice
 from pytest_llmeval.assertions._judged import assert_judge, assert_pairwise
 from pytest_llmeval.assertions._structured import assert_json, assert_tool_calls
 from pytest_llmeval.assertions._text import (
@@ -19,6 +20,7 @@ from pytest_llmeval.assertions._text import (
 )
 
 __all__ = [
+    "assert_choice",
     "assert_contains",
     "assert_exact",
     "assert_f1",

@@ -18,6 +18,7 @@ __all__ = [
     "assert_metric",
     "assert_number",
     "assert_regex",
+    "scored",
 ]
 
 
@@ -38,7 +39,7 @@ def assert_exact(
         UnscoredError: The row expects nothing, or a model replied with nothing.
     """
     __tracebackhide__ = True
-    score = _scored("exact", response, expected, preset=preset)
+    score = scored("exact", response, expected, preset=preset)
     return settle_score(score, "==", 1, name=name)
 
 
@@ -67,7 +68,7 @@ def assert_f1(
     """
     __tracebackhide__ = True
     bar = checked_threshold(threshold, "f1")
-    score = _scored("f1", response, expected, preset=preset)
+    score = scored("f1", response, expected, preset=preset)
     return settle_score(score, ">=", bar, name=name)
 
 
@@ -96,7 +97,7 @@ def assert_contains(
         UnscoredError: The row expects nothing, or a model replied with nothing.
     """
     __tracebackhide__ = True
-    score = _scored(
+    score = scored(
         "contains",
         response,
         expected,
@@ -124,7 +125,7 @@ def assert_regex(
         UnscoredError: The row has no usable pattern, or a model replied with nothing.
     """
     __tracebackhide__ = True
-    score = _scored("regex", response, expected, negate=negate)
+    score = scored("regex", response, expected, negate=negate)
     return settle_score(score, "==", 1, name=name)
 
 
@@ -149,7 +150,7 @@ def assert_number(
         UnscoredError: The row holds no number, or a model replied with nothing.
     """
     __tracebackhide__ = True
-    score = _scored("number", response, expected, tolerance=tolerance)
+    score = scored("number", response, expected, tolerance=tolerance)
     return settle_score(score, "==", 1, name=name)
 
 
@@ -180,12 +181,13 @@ def assert_metric(
     """
     __tracebackhide__ = True
     bar = checked_threshold(threshold, metric)
-    score = _scored(metric, response, expected, **options)
+    score = scored(metric, response, expected, **options)
     operator = ">=" if score.higher_is_better else "<="
     return settle_score(score, operator, bar, name=name)
 
 
-def _scored(metric: str, response: Any, expected: Any, **options: Any) -> Score:
+def scored(metric: str, response: Any, expected: Any, **options: Any) -> Score:
+    """Return the score of what a test gives, mistakes in it refused."""
     __tracebackhide__ = True
     check_reply(response)
     check_expected(expected)

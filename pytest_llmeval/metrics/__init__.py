@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 from pytest_llmeval.errors import ConfigError, did_you_mean
 from pytest_llmeval.metrics._base import Declaration, text_of
 from pytest_llmeval.metrics._custom import REGISTERED, metric
-from pytest_llmeval.metrics._table import MODULES, Metric
+from pytest_llmeval.metrics._table import HELPERS, MODULES, Metric
 from pytest_llmeval.types import Score
 
 if TYPE_CHECKING:
+    from pytest_llmeval.metrics._choice import choice, micro_f1
+    from pytest_llmeval.metrics._choice_reading import ChoiceReading, read_choices
     from pytest_llmeval.metrics._contains import contains
     from pytest_llmeval.metrics._exact import exact
     from pytest_llmeval.metrics._f1 import f1
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
     from pytest_llmeval.metrics._tool_calls import tool_calls
 
 __all__ = [
+    "ChoiceReading",
     "Declaration",
     "Metric",
+    "choice",
     "contains",
     "exact",
     "explain",
@@ -36,7 +40,9 @@ __all__ = [
     "json",
     "metric",
     "metric_names",
+    "micro_f1",
     "number",
+    "read_choices",
     "regex",
     "score",
     "text_of",
@@ -45,10 +51,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in MODULES:
+    module = MODULES.get(name) or HELPERS.get(name)
+    if module is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    return getattr(_module(name), name)
+    return getattr(import_module(f"{__name__}.{module}"), name)
 
 
 def __dir__() -> list[str]:

@@ -15,6 +15,7 @@ __all__ = [
     "inline",
     "labelled",
     "nearest",
+    "shown_empty",
     "texts_of",
     "words_line",
 ]
@@ -73,8 +74,8 @@ def texts_of(score: Score) -> list[str]:
     """Return the expected text, the reply, their difference, what was removed."""
     details = score.details
     lines = [
-        *labelled("expected", _shown_empty(details["expected"])),
-        *labelled("reply", _shown_empty(details["response"])),
+        *labelled("expected", shown_empty(details["expected"])),
+        *labelled("reply", shown_empty(details["response"])),
     ]
     left, right = details["normalised_expected"], details["normalised_response"]
     if left != right and (" " in left or " " in right):
@@ -82,7 +83,8 @@ def texts_of(score: Score) -> list[str]:
     return [*lines, *_removed(details), *nearest(details)]
 
 
-def _shown_empty(text: str) -> str:
+def shown_empty(text: str) -> str:
+    """Return `text`, or a note where there is nothing to be seen of it."""
     return text if text.strip() else f"(an empty text: {inline(repr(text), 40)})"
 
 
@@ -112,5 +114,5 @@ def generic(score: Score) -> list[str]:
     for name, label in (("expected", "expected"), ("response", "reply")):
         value = score.details.get(name)
         if isinstance(value, str):
-            lines += labelled(label, _shown_empty(value))
+            lines += labelled(label, shown_empty(value))
     return lines

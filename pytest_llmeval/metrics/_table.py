@@ -11,11 +11,12 @@ from pytest_llmeval.errors import ConfigError, did_you_mean
 from pytest_llmeval.metrics._base import Declaration
 from pytest_llmeval.types import Score
 
-__all__ = ["MODULES", "Metric"]
+__all__ = ["HELPERS", "MODULES", "Metric"]
 
 #: Metric to module. The module has the function under the metric's name, its
 #: `Declaration` under the same in capitals, and ``explain(score)``.
 MODULES: Final[Mapping[str, str]] = {
+    "choice": "_choice",
     "contains": "_contains",
     "exact": "_exact",
     "f1": "_f1",
@@ -23,6 +24,12 @@ MODULES: Final[Mapping[str, str]] = {
     "number": "_number",
     "regex": "_regex",
     "tool_calls": "_tool_calls",
+}
+#: What else users import from here, to its module.
+HELPERS: Final[Mapping[str, str]] = {
+    "ChoiceReading": "_choice_reading",
+    "micro_f1": "_choice",
+    "read_choices": "_choice_reading",
 }
 
 

@@ -53,6 +53,7 @@ def test_an_unknown_metric_names_those_there_are() -> None:
         f"{', '.join(metrics.metric_names())}. Your own is registered by "
         f"@metric('exakt')"
     )
+    assert "exact, " in str(caught.value)
 
 
 def test_an_unknown_option_names_those_there_are() -> None:

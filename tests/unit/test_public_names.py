@@ -15,7 +15,10 @@ import pytest_llmeval
 HEAVY = ("httpx", "jinja2", "yaml", "asyncio", "sqlite3", "tenacity")
 #: What users use by a room of their own.
 BY_ROOM = {
-    "pytest_llmeval.metrics": ["exact", "f1", "contains", "regex", "number"],
+    "pytest_llmeval.metrics": [
+        *("exact", "f1", "contains", "regex", "number", "choice", "read_choices"),
+        *("micro_f1",),
+    ],
     "pytest_llmeval.judging": ["read_verdict", "settle"],
     "pytest_llmeval.stats": ["wilson_interval"],
 }
