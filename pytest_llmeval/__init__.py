@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ConfigError,
         DatasetError,
         EvalAssertionError,
+        EvaluationWarning,
         LLMEvalError,
         MissingExtraError,
         TemplateError,
@@ -54,6 +55,7 @@ __all__ = [
     "ConfigError",
     "DatasetError",
     "EvalAssertionError",
+    "EvaluationWarning",
     "Generator",
     "Judge",
     "LLMEvalError",
@@ -87,7 +89,7 @@ __all__ = [
 _ROOMS = {
     "assertions": [name for name in __all__ if name.startswith("assert_")],
     "datasets": ["load_cases", "write_cases"],
-    "errors": [name for name in __all__ if name.endswith("Error")],
+    "errors": [name for name in __all__ if name.endswith(("Error", "Warning"))],
     "evaluate": ["Generator", "Judge"],
     "plugin.fixtures": ["Recorder"],
     "types": [

@@ -11,6 +11,7 @@
     └── UnscoredError             a case that could not be scored; carries its cause
         └── ProviderError         a model's server refused, failed or could not be reached
     EvalAssertionError            a check that did not hold (an AssertionError)
+EvaluationWarning             something that is probably not meant (a UserWarning)
 
 The plugin turns a ``UserError`` into ``pytest.UsageError`` or a collection error;
 nothing here imports pytest.
@@ -27,6 +28,7 @@ __all__ = [
     "ConfigError",
     "DatasetError",
     "EvalAssertionError",
+    "EvaluationWarning",
     "LLMEvalError",
     "MissingExtraError",
     "ProviderError",
@@ -110,10 +112,15 @@ class EvalAssertionError(AssertionError):
     """A check that did not hold; its text is the whole failure message."""
 
 
+class EvaluationWarning(UserWarning):
+    """Something about an evaluation that is probably not meant."""
+
+
 # pytest prints an exception with its module: the public one is the short one.
 EvalAssertionError.__module__ = "pytest_llmeval"
 UnscoredError.__module__ = "pytest_llmeval"
 ProviderError.__module__ = "pytest_llmeval"
+EvaluationWarning.__module__ = "pytest_llmeval"
 
 
 def did_you_mean(name: str, available: Iterable[str]) -> str:

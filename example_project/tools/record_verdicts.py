@@ -34,10 +34,13 @@ class Authors:
         self.case = None
         self.entries = []
 
+    def identity(self, request):
+        return self.grader.identity(request)
+
     async def answer(self, request):
         text = self.verdict(request.prompt.text)
         response = Response(text=text, provider="authors", model="written by hand")
-        self.entries.append(Entry.of(self.grader.identity(request), 0, response))
+        self.entries.append(Entry.of(self.identity(request), request.sample, response))
         return response
 
     def verdict(self, prompt):

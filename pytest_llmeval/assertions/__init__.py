@@ -8,7 +8,8 @@ said. They work outside pytest too.
 from __future__ import annotations
 
 from pytest_llmeval.assertions._choice import assert_choice
-from pytest_llmeval.assertions._judged import assert_judge, assert_pairwise
+from pytest_llmeval.assertions._compared import assert_pairwise
+from pytest_llmeval.assertions._judged import assert_judge
 from pytest_llmeval.assertions._structured import assert_json, assert_tool_calls
 from pytest_llmeval.assertions._text import (
     assert_contains,

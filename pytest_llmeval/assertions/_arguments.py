@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 from pytest_llmeval import metrics
 from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.judging import check_scores
 
-__all__ = ["accepted_words", "checked_threshold"]
+__all__ = ["accepted_words", "checked_threshold", "scale_bar"]
 
 
 def checked_threshold(threshold: Any, metric: str) -> float:
@@ -65,3 +66,52 @@ def accepted_words(
             )
             raise ConfigError(message)
     return tuple(words)
+
+
+def scale_bar(
+    score_map: Mapping[str, float] | None,
+    threshold: Any,
+    *,
+    is_labelled: bool,
+    expect: str,
+) -> float | None:
+    """Return the bar for a judge's labels, None where it says PASS or FAIL.
+
+    Args:
+        score_map: Labels and their values.
+        threshold: The least value that passes.
+        is_labelled: Whether a Verdict was given that is a label.
+        expect: The verdict that passes: of no meaning for labels.
+
+    Raises:
+        ConfigError: One of them is missing, or the bar decides nothing.
+    """
+    __tracebackhide__ = True
+    if score_map is None and not is_labelled:
+        if threshold is not None:
+            message = (
+                f"threshold={threshold!r} is a bar for the values of a score map, and "
+                f"there is none: PASS passes, or give score_map={{'Good': 1, 'Bad': 0}}"
+            )
+            raise ConfigError(message)
+        return None
+    if score_map is not None:
+        check_scores(score_map)
+    if expect != "PASS":
+        message = "expect= is for PASS and FAIL; of a score map, threshold= decides"
+        raise ConfigError(message)
+    if isinstance(threshold, bool) or not isinstance(threshold, Real):
+        message = (
+            f"a score map needs threshold=, the least value that passes, and not "
+            f"{threshold!r}"
+        )
+        raise ConfigError(message)
+    bar = float(threshold)
+    values = sorted(score_map.values()) if score_map else []
+    if not math.isfinite(bar) or (values and not values[0] < bar <= values[-1]):
+        message = (
+            f"threshold={threshold!r} decides nothing: the values of the score map are "
+            f"{', '.join(f'{value:g}' for value in values)}, so all labels pass it or none"
+        )
+        raise ConfigError(message)
+    return bar

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.evaluate import reply_text
@@ -12,6 +12,8 @@ from pytest_llmeval.metrics._explain import inline
 from pytest_llmeval.types import Case, Pairwise, Verdict
 
 __all__ = ["given_pairwise", "given_verdict"]
+
+_DEFAULTS: Final = {"language": "en", "votes": 1}
 
 
 def given_verdict(
@@ -39,7 +41,7 @@ def given_verdict(
     _check_same("Verdict", "reply", judge.response, text)
     if options["rubric"] is not None:
         _check_same("Verdict", "rubric", judge.rubric, options["rubric"])
-    _check_unused("Verdict", {**options, "rubric": None})
+    _check_unused("Verdict", {**options, "rubric": None, "score_map": None})
     return replace(judge, response=text)
 
 
@@ -86,7 +88,7 @@ def _check_same(kind: str, what: str, judged: str | None, given: str) -> None:
 def _check_unused(kind: str, options: Mapping[str, Any]) -> None:
     __tracebackhide__ = True
     for name, value in options.items():
-        if value is not None:
+        if value != _DEFAULTS.get(name):
             message = (
                 f"{name}= says how a judge is asked, and a {kind} was given, which has "
                 f"its answer: give {name}= where it was asked"

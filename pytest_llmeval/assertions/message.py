@@ -113,6 +113,9 @@ def _explain_judge(score: Score) -> Iterator[str]:
     details = score.details
     yield from _text("reply", details.get("response"), lines=6)
     yield from _text("judge", details.get("judge"), lines=6)
+    for vote in details.get("votes", ()):
+        said = f"{vote.judge or 'judge'} {vote.index + 1}: {vote.said or 'no verdict'}"
+        yield from labelled("vote", f"{said}: {vote.reason}" if vote.reason else said)
     yield from _text("rubric", details.get("rubric"))
     yield from _text("expected", details.get("reference"))
 
@@ -128,6 +131,11 @@ def _explain_pairwise(score: Score) -> Iterator[str]:
         said = f"{label or 'no label'} (the reply is {side})"
         text = f"{said}: {reason}" if reason and reason != label else said
         yield from labelled(order, text, lines=4)
+    for one in details.get("members", ()):
+        judge = one["orders"][0]["judge"] or "judge"
+        said = one["outcome"] or one["cause"]
+        labels = f"{one['first'] or 'no label'}, swapped {one['swapped'] or 'no label'}"
+        yield from labelled("vote", f"{judge}: {said} ({labels})")
 
 
 _EXPLAINED = {"judge": _explain_judge, "pairwise": _explain_pairwise}

@@ -15,6 +15,7 @@ from pytest_llmeval.clients._base import (
 from pytest_llmeval.clients._clients import Clients
 from pytest_llmeval.clients._cut import CutAccepted
 from pytest_llmeval.clients._given import gives_likelihoods, without_likelihoods
+from pytest_llmeval.clients.panel import Panel, members_of
 
 __all__ = [
     "Backend",
@@ -23,7 +24,9 @@ __all__ = [
     "GivenText",
     "LikelihoodBackend",
     "Owner",
+    "Panel",
     "Request",
     "gives_likelihoods",
+    "members_of",
     "without_likelihoods",
 ]

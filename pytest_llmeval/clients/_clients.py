@@ -14,6 +14,7 @@ from pytest_llmeval.clients._build import Surroundings, build, secrets_of
 from pytest_llmeval.clients._cut import CutAccepted
 from pytest_llmeval.clients._transport import proxy_secrets
 from pytest_llmeval.clients.column import ColumnBackend
+from pytest_llmeval.clients.panel import Panel
 from pytest_llmeval.clients.recorded import RecordedBackend
 from pytest_llmeval.clients.shelf import Shelf
 from pytest_llmeval.config import Config, ModelEntry, parse_spec
@@ -88,6 +89,9 @@ class Clients:
         raise ConfigError(message)
 
     def _of_entry(self, entry: ModelEntry) -> Backend:
+        if entry.panel:
+            members = tuple(self.backend(member) for member in entry.panel)
+            return Panel(name=entry.name, members=members)
         self.shelf.hide(partial(secrets_of, entry))
         backend = build(entry, self._around)
         if isinstance(backend, ColumnBackend):

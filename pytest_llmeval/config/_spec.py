@@ -154,6 +154,12 @@ def _panel(name: str, section: Section, names: frozenset[str]) -> ModelEntry:
                 f"{', '.join(sorted(names - {name})) or 'none'}"
             )
             raise section.fail(message, "panel", index)
+        if member in members[:index]:
+            message = (
+                f"the panel names {member!r} twice, which would give the same votes: "
+                f"votes=2 asks each of its judges twice"
+            )
+            raise section.fail(message, "panel", index)
     return ModelEntry(name=name, provider="panel", panel=members)
 
 

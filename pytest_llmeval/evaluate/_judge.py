@@ -7,18 +7,25 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_llmeval import judging
-from pytest_llmeval.errors import ConfigError, UnscoredError
+from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.evaluate._generator import Generator
 from pytest_llmeval.evaluate._given import not_awaited, reply_text
+from pytest_llmeval.evaluate._jurors import jurors_of
+from pytest_llmeval.evaluate._material import (
+    checked_inputs,
+    checked_rubric,
+    checked_votes,
+    material_of,
+)
 from pytest_llmeval.prompts import Template
-from pytest_llmeval.types import Case, Pairwise, Prompt, Response, Verdict, as_text
+from pytest_llmeval.types import Case, Pairwise, Response, Verdict
 
 __all__ = ["Judge", "as_judge"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Judge:
-    """Gives verdicts on replies, asking a model."""
+    """Gives verdicts on replies, asking a model, or each model of a panel."""
 
     client: Generator
 
@@ -30,6 +37,9 @@ class Judge:
         rubric: str | None = None,
         template: Any = None,
         inputs: Mapping[str, Any] | None = None,
+        score_map: Mapping[str, float] | None = None,
+        language: str = "en",
+        votes: int = 1,
     ) -> Verdict:
         """Return the verdict on a reply.
 
@@ -40,6 +50,10 @@ class Judge:
                 answers the question, in agreement with the reference where there is one.
             template: A template of your own (text or path) instead of ours.
             inputs: Further variables of the template.
+            score_map: Labels and their values, to be chosen from in place of PASS and
+                FAIL.
+            language: Of the request for a verdict that a reply lacks: en, ja, de.
+            votes: How many times each judge is asked; more than half decide.
 
         Raises:
             ConfigError: The judge can't be asked this.
@@ -47,7 +61,14 @@ class Judge:
         """
         __tracebackhide__ = True
         question = self.acall(
-            response, case, rubric=rubric, template=template, inputs=inputs
+            response,
+            case,
+            rubric=rubric,
+            template=template,
+            inputs=inputs,
+            score_map=score_map,
+            language=language,
+            votes=votes,
         )
         return self.client.loop.run(
             question, instead="await judge.acall(...), whose verdict assert_judge takes"
@@ -61,17 +82,23 @@ class Judge:
         rubric: str | None = None,
         template: Any = None,
         inputs: Mapping[str, Any] | None = None,
+        score_map: Mapping[str, float] | None = None,
+        language: str = "en",
+        votes: int = 1,
     ) -> Verdict:
         """Return the verdict, awaited: the same as a call, for ``async def`` bodies."""
         __tracebackhide__ = True
-        _check_rubric(rubric)
-        material = _material(case)
+        rubric = checked_rubric(rubric)
+        material = material_of(case)
         return await judging.judge_reply(
-            self._ask,
+            jurors_of(self.client),
             response=reply_text(response, case),
             rubric=rubric,
             template=self._loaded(template),
-            inputs=_checked_inputs(inputs),
+            inputs=checked_inputs(inputs),
+            score_map=score_map,
+            language=language,
+            votes=checked_votes(votes),
             **material,
         )
 
@@ -85,6 +112,7 @@ class Judge:
         inputs: Mapping[str, Any] | None = None,
         score_map: Mapping[str, float] | None = None,
         mirror: Mapping[str, str] | None = None,
+        language: str = "en",
         consistency: bool = True,
     ) -> Pairwise:
         """Return how a reply stands against another, asked in both orders.
@@ -94,11 +122,13 @@ class Judge:
             case: Its row.
             against: The other reply, a text or a Response.
             template: A template of your own (text or path) instead of ours.
-            inputs: Further variables of the template.
+            inputs: Further variables of the template; a pair ``(of A, of B)`` swaps
+                with the replies.
             score_map: The judge's labels and their values; a higher one favours
                 Response B, which is the reply under test in the first order.
             mirror: What each label means with the replies swapped, where it isn't
                 plain.
+            language: Of the request for a label that a reply lacks: en, ja, de.
             consistency: Ask in both orders; False asks once.
 
         Raises:
@@ -114,6 +144,7 @@ class Judge:
             inputs=inputs,
             score_map=score_map,
             mirror=mirror,
+            language=language,
             consistency=consistency,
         )
         return self.client.loop.run(
@@ -130,19 +161,23 @@ class Judge:
         inputs: Mapping[str, Any] | None = None,
         score_map: Mapping[str, float] | None = None,
         mirror: Mapping[str, str] | None = None,
+        language: str = "en",
         consistency: bool = True,
     ) -> Pairwise:
         """Return how a reply stands against another, awaited."""
         __tracebackhide__ = True
-        material = _material(case)
+        material = material_of(case)
         return await judging.compare_replies(
-            self._ask,
+            jurors_of(self.client),
             response=reply_text(response, case),
             against=reply_text(against, case, "against"),
+            source=_sources(response),
+            against_source=_sources(against),
             template=self._loaded(template),
-            inputs=_checked_inputs(inputs),
+            inputs=checked_inputs(inputs),
             score_map=score_map,
             mirror=mirror,
+            language=language,
             consistency=consistency,
             **material,
         )
@@ -152,15 +187,6 @@ class Judge:
 
     def _loaded(self, template: Any) -> Template | None:
         return None if template is None else self.client.load(template)
-
-    async def _ask(self, prompt: Prompt, schema: Mapping[str, Any]) -> Response:
-        try:
-            return await self.client.acall(prompt, sample=0, schema=schema)
-        except UnscoredError as exc:
-            # Whoever failed, it was on the judge's side: the reply is not to blame.
-            message = f"the judge could not be asked: {exc.reason}"
-            cause = "recording" if exc.cause == "recording" else "judge"
-            raise UnscoredError(message, cause=cause) from exc
 
 
 def as_judge(judge: Any) -> Judge:
@@ -182,46 +208,8 @@ def as_judge(judge: Any) -> Judge:
     raise ConfigError(message)
 
 
-def _check_rubric(rubric: Any) -> None:
-    if rubric is not None and not (isinstance(rubric, str) and rubric.strip()):
-        message = f"a rubric says what a passing reply does, and {rubric!r} doesn't"
-        raise ConfigError(message)
-
-
-def _checked_inputs(inputs: Any) -> Mapping[str, Any] | None:
-    if inputs is None or isinstance(inputs, Mapping):
-        return inputs
-    message = f"inputs are a mapping of a template's variables, not {inputs!r:.80}"
-    raise ConfigError(message)
-
-
-def _material(case: Any) -> dict[str, Any]:
-    """Return what a judge is shown of a case."""
-    if not isinstance(case, Case):
-        message = (
-            f"a judge is given a reply and its case (which has the question), and "
-            f"{case!r:.80} is no case"
-        )
-        raise ConfigError(message)
-    return {
-        "question": _question_of(case),
-        "reference": _listed(case.expected),
-        "context": _listed(case.context),
-    }
-
-
-def _question_of(case: Case) -> str:
-    """Return a case's input as text: chat messages with their roles named."""
-    value = case.input
-    if isinstance(value, list) and value and all(isinstance(m, Mapping) for m in value):
-        return "\n\n".join(
-            f"{m.get('role', 'message')}: {as_text(m.get('content'))}" for m in value
-        )
-    return as_text(value)
-
-
-def _listed(value: Any) -> str | None:
-    """Return a value as text, of a list each item on a line of its own."""
-    if value is None:
-        return None
-    return "\n".join(map(as_text, value)) if isinstance(value, list) else as_text(value)
+def _sources(reply: Any) -> str | None:
+    """Return the passages that an application says its reply rests on."""
+    if isinstance(reply, Response) and reply.sources:
+        return "\n".join(reply.sources)
+    return None

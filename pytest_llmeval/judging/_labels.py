@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from pytest_llmeval.judging._clean import LONGEST, fold, spoken, visible
@@ -11,7 +12,7 @@ from pytest_llmeval.judging._layout import without_fenced
 from pytest_llmeval.judging._loose_json import Found, find_objects
 from pytest_llmeval.judging._phrases import CONDITION, DOUBT, TAKEN_BACK
 
-__all__ = ["read_label", "reason_of"]
+__all__ = ["LabelReading", "label_reading", "read_label", "reason_of"]
 
 _KEYS: Final = frozenset(
     [
@@ -40,13 +41,33 @@ _AFTER = re.compile(
 _NO = re.compile(r"(?:no|not|wait|actually|or|rather)\b")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelReading:
+    """What a reply says of the labels."""
+
+    label: str | None
+    """None: no label is stated, or that is not plain."""
+    is_silent: bool
+    """Whether it states nothing at all, not even a word that is no label."""
+
+
 def read_label(text: str, labels: Iterable[str]) -> str | None:
     """Return the label a reply states, None where that is not plain.
 
     Read are an object's field (``{"winner": "Response B"}``), a line that names it
-    (``Winner: Response B``), or a line that begins with it. Letter case is of no
-    weight; the longest label wins over one that it contains; two different ones, or
-    one in the middle of a sentence, are none.
+    (``Winner: Response B``), or a line that begins with it. A label is looked for as it
+    is written, then without regard to case; the longest one wins over one that it
+    contains; two different ones, or one in the middle of a sentence, are none.
+
+    Args:
+        text: The judge's reply; thinking in it is left out.
+        labels: The labels there are.
+    """
+    return label_reading(text, labels).label
+
+
+def label_reading(text: str, labels: Iterable[str]) -> LabelReading:
+    """Return what `read_label` reads, and whether the reply states anything.
 
     Args:
         text: The judge's reply; thinking in it is left out.
@@ -54,14 +75,15 @@ def read_label(text: str, labels: Iterable[str]) -> str | None:
     """
     reply, _ = spoken(visible(text))
     if len(reply) > LONGEST:
-        return None
+        return LabelReading(label=None, is_silent=False)
     # By what is compared: single spaces, no case. Alike labels are told apart by case.
     known = {label: _comparable(label) for label in labels}
     found = list(find_objects(reply))
     said = [label for one in found for label in _in_object(one, known)]
     named, bare = _in_lines(_without_objects(reply, found), known)
     stated = set(said + named or bare)
-    return stated.pop() if len(stated) == 1 else None
+    label = next(iter(stated)) if len(stated) == 1 else None
+    return LabelReading(label=label, is_silent=not stated)
 
 
 def reason_of(text: str, label: str | None) -> str:

@@ -7,9 +7,15 @@ from importlib.resources import files
 from typing import Any
 
 from pytest_llmeval.errors import TemplateError
-from pytest_llmeval.judging._fence import fence_token, fenced
+from pytest_llmeval.judging._fence import (
+    Fenced,
+    are_whole,
+    fence_token,
+    texts_in,
+    wrapped,
+)
 from pytest_llmeval.prompts import Template, render_text
-from pytest_llmeval.types import Prompt, as_text
+from pytest_llmeval.types import Prompt
 
 __all__ = ["default_template", "judge_prompt"]
 
@@ -34,28 +40,35 @@ def judge_prompt(
         material: Texts from elsewhere by what they are called on their fence; each
             with the variables that give it. None stays None, so that
             ``{% if src is not none %}`` works.
-        plain: Variables of our own making, which need no fence (rubric, token).
-        inputs: Further variables of the caller; texts among them are fenced.
+        plain: Variables of the test's author, which need no fence (rubric, labels).
+        inputs: Further variables of the caller; every text in them is fenced.
 
     Raises:
-        TemplateError: The template uses a variable there is not, or a name of
-            `inputs` is taken.
+        TemplateError: The template uses a variable there is not, or cuts a text that
+            is fenced, or a name of `inputs` is taken.
     """
     if template.text is None:
         message = "a judge's template is a text or a file, and not a callable"
         raise TemplateError(message)
-    extra = {name: as_text(value) for name, value in (inputs or {}).items()}
+    extra = dict(inputs or {})
     texts = [text for text, _ in material.values() if text is not None]
-    token = fence_token(template.text, [*texts, *extra.values()])
-    values: dict[str, Any] = {**plain, "fence": token}
+    token = fence_token(template.text, [*texts, *texts_in(extra)])
+    values: dict[str, Any] = dict(plain)
     for name, (text, variables) in material.items():
-        shown = None if text is None else fenced(name, text, token)
+        shown = None if text is None else Fenced(name, text, token)
         values.update(dict.fromkeys(variables, shown))
-    for name, text in extra.items():
+    for name, value in extra.items():
         if name in values:
             message = (
                 f"inputs has {name!r}, which is a variable of the template already"
             )
             raise TemplateError(message)
-        values[name] = fenced(name, text, token)
-    return Prompt.of(render_text(template, values))
+        values[name] = wrapped(name, value, token)
+    rendered = render_text(template, values)
+    if not are_whole(rendered, token, [*material, *extra]):
+        message = (
+            f"{template.filename} changes a text that is judged, or the marker lines "
+            f"around it: print it as it is, {{{{ gen_output }}}}, without a filter"
+        )
+        raise TemplateError(message)
+    return Prompt.of(rendered)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.judging._words import check_scores
 from pytest_llmeval.types import Pairwise
 
 __all__ = ["DEFAULT_SCORE_MAP", "check_score_map", "outcome_of", "settle"]
@@ -89,7 +89,8 @@ def check_score_map(
         ConfigError: A score is no number, a label of `mirror` is not in the map, or a
             label has no mirror or one of another strength.
     """
-    _check_values(scores, mirror or {})
+    check_scores(scores)
+    _check_mirror(scores, mirror or {})
     if len(set(scores.values())) < 2:
         message = f"a score map tells at least two values apart, and this not: {scores}"
         raise ConfigError(message)
@@ -103,15 +104,7 @@ def check_score_map(
             raise ConfigError(message)
 
 
-def _check_values(scores: Mapping[str, Any], mirror: Mapping[str, str]) -> None:
-    for label, score in scores.items():
-        is_number = isinstance(score, int | float) and not isinstance(score, bool)
-        if not is_number or not math.isfinite(score) or not label.strip():
-            message = (
-                f"a score map gives each label a number, and {label!r}: {score!r} "
-                f"is not one"
-            )
-            raise ConfigError(message)
+def _check_mirror(scores: Mapping[str, float], mirror: Mapping[str, str]) -> None:
     for label in [label for pair in mirror.items() for label in pair]:
         if label not in scores:
             message = (

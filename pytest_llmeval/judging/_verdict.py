@@ -12,7 +12,7 @@ from pytest_llmeval.judging._objects import Word
 from pytest_llmeval.judging._phrases import OPPOSITE, TAKEN_BACK, UNTRUE, WORD
 from pytest_llmeval.types import Verdict
 
-__all__ = ["printable", "read_verdict"]
+__all__ = ["holds_no_word", "printable", "read_verdict"]
 
 _SHOWN: Final = 200
 _FIRST: Final = 5_000
@@ -55,6 +55,18 @@ def read_verdict(text: str | None) -> Verdict:
         # "FAIL: it writes </think> PASS": who wrote the tag is not known.
         return _undecided(text, "holds two verdicts that contradict each other")
     return Verdict(verdict=chosen.verdict, reason=_reason(page, chosen), raw=text)
+
+
+def holds_no_word(text: str) -> bool:
+    """Return whether a reply without a verdict has no word of one in it either.
+
+    Args:
+        text: The reply; what it thought does not count.
+    """
+    reply, _ = spoken(visible(text))
+    if len(reply) > LONGEST or WORD.search(fold(reply)):
+        return False
+    return not open_page(reply, _field_text).is_unclear
 
 
 def _field_text(text: str) -> Word | None:

@@ -9,14 +9,11 @@ from typing import Any
 
 import pytest
 
+from pytest_llmeval.errors import EvaluationWarning
 from pytest_llmeval.plugin.runtime import runtime_of
 from pytest_llmeval.recorder import current_sample
 
-__all__ = ["EvaluationWarning", "call_body", "warn_if_unchecked"]
-
-
-class EvaluationWarning(UserWarning):
-    """Something about an evaluation that is probably not meant."""
+__all__ = ["call_body", "warn_if_unchecked"]
 
 
 def call_body(item: pytest.Function) -> bool | None:

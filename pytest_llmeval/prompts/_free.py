@@ -28,6 +28,12 @@ def render_text(template: Template, values: Mapping[str, Any]) -> str:
     try:
         return str(template.compiled.render(values))
     except MissingValue as exc:
+        if not exc.is_variable:
+            message = (
+                f"{template.filename}: {exc.owner!r:.60} has no {exc.name!r}; a text "
+                f"prints whole, as it is"
+            )
+            raise TemplateError(message) from exc
         names = list(values)
         message = (
             f"{template.filename}: the variable {exc.name!r} is not there"

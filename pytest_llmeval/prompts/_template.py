@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 
 from pytest_llmeval.config.files import inside, read_text, shown_path
 from pytest_llmeval.errors import TemplateError
-from pytest_llmeval.prompts._jinja import compile_template
+from pytest_llmeval.prompts._jinja import compile_template, environment
 from pytest_llmeval.types import Case
 
 __all__ = ["Template"]
@@ -113,6 +113,15 @@ class Template:
         except (JinjaError, RecursionError) as exc:
             message = f"{self.filename}: not a Jinja template: {exc}"
             raise TemplateError(message) from exc
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The variables a text uses; none of a callable."""
+        from jinja2.meta import find_undeclared_variables
+
+        return frozenset(
+            find_undeclared_variables(environment().parse(self.text or ""))
+        )
 
     @cached_property
     def braced(self) -> tuple[str, ...]:

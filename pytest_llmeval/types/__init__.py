@@ -7,6 +7,13 @@ plain JSON types with clean text (no lone surrogates), fit for a file and for xd
 from __future__ import annotations
 
 from pytest_llmeval.types._case import Case, Source
+from pytest_llmeval.types._judged import (
+    Pairwise,
+    Verdict,
+    Vote,
+    total_cost,
+    total_usage,
+)
 from pytest_llmeval.types._likelihood import Likelihood
 from pytest_llmeval.types._messages import (
     Client,
@@ -18,14 +25,7 @@ from pytest_llmeval.types._messages import (
     Usage,
 )
 from pytest_llmeval.types._record import CAUSES, Call, Record, Sample, Status
-from pytest_llmeval.types._score import (
-    TOLERANCE,
-    Check,
-    Pairwise,
-    Score,
-    Verdict,
-    comparison_noted,
-)
+from pytest_llmeval.types._score import TOLERANCE, Check, Score, comparison_noted
 from pytest_llmeval.types._text import (
     WrittenFloat,
     as_text,
@@ -54,9 +54,12 @@ __all__ = [
     "Status",
     "Usage",
     "Verdict",
+    "Vote",
     "WrittenFloat",
     "as_text",
     "clean_json",
     "clean_text",
     "comparison_noted",
+    "total_cost",
+    "total_usage",
 ]

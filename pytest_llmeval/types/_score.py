@@ -1,11 +1,11 @@
-"""Scores, the checks made of them, and what judges decide."""
+"""Scores and the checks made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Self
 
 from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.types._text import clean_json
@@ -34,6 +34,8 @@ class Check:
     """Of the metric: values of different versions are never compared."""
     response: str | None = None
     """The text that was scored."""
+    judge: Mapping[str, Any] | None = None
+    """What a judge said: votes, fingerprint, both orders of a comparison; JSON."""
     score: Score | None = field(default=None, compare=False)
     """Only within the process: the score, for the explanation of a failure."""
 
@@ -41,7 +43,7 @@ class Check:
         """Return it as plain JSON types."""
         names = (
             "metric name value operator threshold passed reason cause "
-            "higher_is_better version response"
+            "higher_is_better version response judge"
         )
         return {name: clean_json(getattr(self, name)) for name in names.split()}
 
@@ -114,6 +116,7 @@ class Score:
             higher_is_better=self.higher_is_better,
             version=self.version,
             response=self.details.get("response"),
+            judge=self.details.get("record"),
             score=self,
         )
 
@@ -166,44 +169,3 @@ class Score:
     def __repr__(self) -> str:
         value = "unscored" if self.value is None else f"{self.value:.4g}"
         return f"{self.metric}={value}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What a judge decided about one reply."""
-
-    verdict: Literal["PASS", "FAIL"] | None
-    """None: undecidable, which is never a pass and never a failure."""
-    reason: str = ""
-    """The judge's own words, or why there is no verdict."""
-    raw: str = ""
-    """The judge's whole reply."""
-    cause: str | None = None
-    """Set when `verdict` is None: judge, cut or provider."""
-    response: str | None = None
-    """The text that was judged."""
-    rubric: str | None = None
-    model: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pairwise:
-    """What a judge decided between two replies, asked in both orders."""
-
-    score: float | None
-    """From the score map; None when inconsistent or undecided."""
-    consistent: bool | None
-    """None: an order gave no label, or only one order was asked."""
-    outcome: Literal["win", "tie", "loss"] | None
-    """Seen from the reply under test; None when there is no score."""
-    first: str | None = None
-    """The label the judge gave, the other reply shown first (as A)."""
-    swapped: str | None = None
-    """The label the judge gave with the two replies swapped."""
-    first_reason: str = ""
-    swapped_reason: str = ""
-    cause: str | None = None
-    reason: str = ""
-    """Why there is no score, for a person."""
-    response: str | None = None
-    against: str | None = None

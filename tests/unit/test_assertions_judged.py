@@ -146,11 +146,11 @@ def test_a_template_of_one_s_own_takes_inputs(
         "Lima",
         CASE,
         saying("PASS: right"),
-        template="Tone {{ tone }}: {{ response }}",
+        template="PASS or FAIL? {{ tone }}: {{ response }}",
         inputs={"tone": "warm"},
     )
 
-    assert running.calls[0].prompt.text.startswith("Tone ")
+    assert running.calls[0].prompt.text.startswith("PASS or FAIL? ")
     assert "warm" in running.calls[0].prompt.text
 
 
@@ -185,7 +185,7 @@ def test_a_client_can_judge_under_the_role_of_a_judge(
         (
             Line(reply=("",)),
             "judge",
-            "judge unscored: the judge's reply is empty",
+            "judge unscored: the judge's reply is empty (asked twice)",
         ),
         (
             Line(reply=("PASS: it is",), finish_reason="length"),

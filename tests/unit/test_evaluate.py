@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -460,7 +461,12 @@ def test_a_judge_returns_a_verdict_that_knows_what_it_is_about(
 ) -> None:
     verdict = judging(RIGHT)("Lima", CASE, rubric="It names the city.")
 
-    assert verdict == Verdict(
+    (vote,) = verdict.votes
+    assert (vote.said, vote.judge, vote.index) == ("PASS", "fake", 0)
+    assert verdict.prompt is not None
+    assert set(verdict.fingerprint) >= {"template", "rubric", "models", "reader"}
+    bare = replace(verdict, votes=(), prompt=None, fingerprint={})
+    assert bare == Verdict(
         verdict="PASS",
         reason="the right city",
         raw="PASS: the right city",
@@ -540,7 +546,10 @@ def test_two_replies_are_compared(
 ) -> None:
     settled = judging(Line(reply=("Verdict: Tie",))).compare("a", CASE, against="b")
 
-    assert settled == Pairwise(
+    assert [vote.said for vote in settled.orders] == ["Tie", "Tie"]
+    assert len(settled.prompts) == 2
+    bare = replace(settled, orders=(), prompts=(), fingerprint={})
+    assert bare == Pairwise(
         score=0.5,
         consistent=True,
         outcome="tie",
