@@ -86,7 +86,7 @@ def _pairwise_score(settled: Pairwise, accepted: tuple[str, ...]) -> Score:
     said = f"the judge found it {verb[outcome]} the other" if outcome in verb else ""
     if outcome == "inconsistent":
         said = settled.reason
-    elif outcome in verb and len(settled.prompts) == 1:
+    elif outcome in verb and settled.consistent is None:
         said += " (asked in one order only)"
     if settled.members:
         share = sum(one.outcome == settled.outcome for one in settled.members)
