@@ -109,6 +109,7 @@ def _of_file(file: DataFile, rows: Rows) -> list[Case]:
             raise DatasetError(message) from exc
         if not has_ids:
             values["id"] = f"{file.prefix}{len(cases) + 1}"
+            values["is_numbered"] = True
         cases.append(Case(fields=row, source=source, **values))
     return cases
 
@@ -130,7 +131,8 @@ def _of_list(dataset: list[Any] | tuple[Any, ...], rows: Rows) -> Iterator[Case]
         if isinstance(item, Case):
             yield item
         elif isinstance(item, str):
-            yield Case(id=str(number), input=item, fields={"input": item})
+            fields = {"input": item}
+            yield Case(id=str(number), is_numbered=True, input=item, fields=fields)
         elif isinstance(item, Mapping):
             try:
                 row = _row(item)
@@ -139,7 +141,9 @@ def _of_list(dataset: list[Any] | tuple[Any, ...], rows: Rows) -> Iterator[Case]
             except DatasetError as exc:
                 message = f"{place}: {exc}"
                 raise DatasetError(message) from exc
-            yield Case(**{"id": str(number), **values}, fields=row)
+            if "id" not in values:
+                values = {**values, "id": str(number), "is_numbered": True}
+            yield Case(**values, fields=row)
         else:
             message = f"{place}, is {_short(item)}, not a mapping, a text or a Case"
             raise DatasetError(message)

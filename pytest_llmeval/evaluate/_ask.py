@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pytest_llmeval.clients import (
     Backend,
     CutAccepted,
@@ -39,12 +41,23 @@ async def ask(
                 response=response,
                 error=problem.reason if problem else None,
                 cause=problem.cause if problem else None,
+                settings=_settings(backend, request),
             )
         )
     if problem is not None:
         raise problem
     assert response is not None
     return response
+
+
+#: What of a request's identity is the question itself.
+_QUESTION = frozenset({"messages", "likelihood_of", "case"})
+
+
+def _settings(backend: Backend, request: Request) -> dict[str, Any]:
+    """Return what answers and how it is asked, without the question."""
+    identity = backend.identity(request)
+    return {name: identity[name] for name in identity.keys() - _QUESTION}
 
 
 def _cut(response: Response, backend: Backend) -> UnscoredError | None:

@@ -12,11 +12,19 @@ from pytest_llmeval.plugin.marker import read_marker
 from pytest_llmeval.plugin.outcomes import Outcome
 from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.recorder import CaseRun, SampleRun
-from pytest_llmeval.types import Case, Record, as_text
+from pytest_llmeval.store.key import fingerprint
+from pytest_llmeval.types import Case, Fingerprints, Record, as_text
 
 __all__ = ["case_run", "record_of"]
 
 _SHOWN = 40
+#: What a test reads of a row by our names.
+_MEANING = (
+    *("input", "expected", "context", "choices"),
+    *("label", "labels", "better", "rejected"),
+)
+#: Columns about the row, and not what is asked.
+_ABOUT = frozenset({"id", "tags", "skip", "xfail", "must_pass"})
 
 
 def case_run(item: pytest.Item, runtime: Runtime) -> CaseRun:
@@ -59,7 +67,29 @@ def record_of(sample: SampleRun, outcome: Outcome, seconds: float) -> Record:
         tags=run.case.tags,
         seconds=seconds,
         rerun=run.rerun,
+        fingerprints=_fingerprints(run),
         samples=(kept.to_json(),),
+    )
+
+
+def _fingerprints(run: CaseRun) -> Fingerprints:
+    case = run.case
+    meaning = {name: getattr(case, name) for name in _MEANING}
+    templates = [
+        template.text or template.name
+        for template in (run.plan.prompt, run.plan.system)
+        if template is not None
+    ]
+    return Fingerprints(
+        row=fingerprint({k: v for k, v in meaning.items() if v is not None}),
+        columns={
+            name: fingerprint(value)
+            for name, value in case.fields.items()
+            if name not in _ABOUT
+        },
+        template=fingerprint(templates) if templates else None,
+        is_numbered=case.is_numbered,
+        must_pass=case.must_pass,
     )
 
 

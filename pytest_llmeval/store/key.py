@@ -13,7 +13,7 @@ from typing import Any
 
 from pytest_llmeval.types import clean_json
 
-__all__ = ["canonical", "request_key"]
+__all__ = ["canonical", "fingerprint", "request_key"]
 
 
 def canonical(request: Mapping[str, Any]) -> str:
@@ -36,6 +36,11 @@ def request_key(request: Mapping[str, Any], sample: int) -> str:
     """
     text = f"{sample}\n{canonical(request)}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def fingerprint(value: Any) -> str:
+    """Return a short hash of any JSON value: 12 hexadecimal digits, equal or not."""
+    return hashlib.sha256(canonical({"": value}).encode()).hexdigest()[:12]
 
 
 def _whole_numbers(value: Any) -> Any:

@@ -24,7 +24,14 @@ from pytest_llmeval.types._messages import (
     Response,
     Usage,
 )
-from pytest_llmeval.types._record import CAUSES, Call, Record, Sample, Status
+from pytest_llmeval.types._record import (
+    CAUSES,
+    Call,
+    Fingerprints,
+    Record,
+    Sample,
+    Status,
+)
 from pytest_llmeval.types._score import TOLERANCE, Check, Score, comparison_noted
 from pytest_llmeval.types._text import (
     WrittenFloat,
@@ -40,6 +47,7 @@ __all__ = [
     "Case",
     "Check",
     "Client",
+    "Fingerprints",
     "Likelihood",
     "Message",
     "Mode",

@@ -29,6 +29,8 @@ class Case:
     """
 
     id: str
+    is_numbered: bool = False
+    """The id is the number of the row, which names none."""
     input: Any = None
     expected: Any = None
     context: Any = None

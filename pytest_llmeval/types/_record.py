@@ -41,12 +41,16 @@ class Call:
     response: Response | None = None
     error: str | None = None
     cause: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What answered and how it was asked, the prompt apart: provider, address, model,
+    parameters."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types."""
         return {
             "role": self.role,
             "client": self.client,
+            "settings": clean_json(self.settings),
             "prompt": self.prompt.to_json(),
             "response": self.response.to_json() if self.response else None,
             "error": clean_json(self.error),
@@ -80,6 +84,31 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprints:
+    """What of a case can change between two runs, as short hashes: equal, or not."""
+
+    row: str = ""
+    """Of the row as the test reads it: input, expected, context, labels."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Of each column."""
+    template: str | None = None
+    """Of the prompt's template and the system message's; None without one."""
+    is_numbered: bool = False
+    """The case's id is the number of its row."""
+    must_pass: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON types."""
+        return {
+            "row": self.row,
+            "columns": dict(self.columns),
+            "template": self.template,
+            "is_numbered": self.is_numbered,
+            "must_pass": self.must_pass,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """All that is kept of one case: rides on its TestReport, becomes a journal line.
 
@@ -103,6 +132,7 @@ class Record:
     """Of the body, waiting included."""
     rerun: str = ""
     """The command that runs this case alone."""
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
     samples: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -119,6 +149,7 @@ class Record:
             "tags": clean_json(self.tags),
             "seconds": self.seconds,
             "rerun": clean_text(self.rerun),
+            "fingerprints": clean_json(self.fingerprints.to_json()),
             "samples": list(self.samples),
         }
 
@@ -129,6 +160,7 @@ class Record:
             **{
                 **data,
                 "tags": tuple(data["tags"]),
+                "fingerprints": Fingerprints(**data.get("fingerprints", {})),
                 "samples": tuple(data["samples"]),
             }
         )

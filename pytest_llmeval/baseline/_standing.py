@@ -1,0 +1,166 @@
+"""How a case stood in a run: what a baseline keeps and a comparison looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+from pytest_llmeval.store.key import fingerprint
+from pytest_llmeval.types import Record
+
+__all__ = ["SCORED", "Standing", "Value", "standing_of"]
+
+#: The statuses that say whether a reply was right.
+SCORED = {"passed": True, "failed": False, "gated": False, "known": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """What a check measured."""
+
+    metric: str
+    value: float | None
+    """The mean over the samples that have one; None when none has."""
+    version: int
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One case in one run. Fingerprints are short hashes: equal, or not."""
+
+    test: str
+    """File, class and function."""
+    case_id: str
+    status: str
+    nodeid: str = ""
+    params: Mapping[str, str] = field(default_factory=dict)
+    """Parameters besides the case; the model's name where several run."""
+    source: str | None = None
+    """``file:line`` of the row."""
+    is_numbered: bool = False
+    """The id is the row's number: rows are then paired by their content."""
+    must_pass: bool = False
+    row: str = ""
+    """Fingerprint of the row as the test reads it."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Fingerprint of each column."""
+    read: tuple[str, ...] = ()
+    """Columns that held the reply under test: no part of the question."""
+    template: str | None = None
+    """Fingerprint of the prompt's template, None without one."""
+    prompt: str | None = None
+    """Fingerprint of the prompts sent, None when none was."""
+    model: str | None = None
+    """What answered, in words: ``openai:gpt-4o``."""
+    settings: str | None = None
+    """Fingerprint of address and parameters."""
+    served: str | None = None
+    """The model as the server called it."""
+    judge: str | None = None
+    """Fingerprint of what judged, None when nothing did."""
+    values: Mapping[str, Value] = field(default_factory=dict)
+    """By the check's name."""
+    reply: str | None = None
+
+    @property
+    def identity(self) -> str:
+        """What tells the case from every other of its run."""
+        params = ",".join(f"{name}={self.params[name]}" for name in sorted(self.params))
+        return f"{self.test}[{params}]::{self.case_id}"
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the reply was right, None when nothing was scored."""
+        return SCORED.get(self.status)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON types, without what is empty."""
+        return {key: value for key, value in asdict(self).items() if value}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Rebuild it from the data of `to_json`.
+
+        Raises:
+            TypeError: Something is missing, or there is something else.
+        """
+        values = {n: Value(**value) for n, value in data.get("values", {}).items()}
+        read = tuple(data.get("read", ()))
+        return cls(**{**data, "values": values, "read": read})
+
+
+def standing_of(record: Record) -> Standing:
+    """Return how the case of a record stood."""
+    calls = [call for sample in record.samples for call in sample["calls"]]
+    asked = [call for call in calls if call["role"] == "generator"]
+    judged = [call for call in calls if call["role"] == "judge"]
+    replies = [call["response"] for call in asked if call["response"]]
+    columns = (call["settings"] for call in asked)
+    return Standing(
+        test=record.test,
+        case_id=record.case_id,
+        status=record.status,
+        nodeid=record.nodeid,
+        params=record.params,
+        source=record.source,
+        is_numbered=record.fingerprints.is_numbered,
+        must_pass=record.fingerprints.must_pass,
+        row=record.fingerprints.row,
+        columns=record.fingerprints.columns,
+        read=tuple(
+            sorted({s["model"] for s in columns if s.get("provider") == "column"})
+        ),
+        template=record.fingerprints.template,
+        prompt=_print_of(call["prompt"] for call in asked if call["prompt"]),
+        model=_text_of(_model(call) for call in asked),
+        settings=_print_of(_rest(call["settings"]) for call in asked),
+        served=_text_of(str(reply["model"]) for reply in replies if reply.get("model")),
+        judge=_print_of(call["settings"] for call in judged),
+        values=_values(record.samples),
+        reply=replies[-1].get("text") if replies else None,
+    )
+
+
+def _model(call: Mapping[str, Any]) -> str:
+    settings = call["settings"]
+    if "provider" not in settings:
+        return str(call["client"])
+    return f"{settings['provider']}:{settings.get('model', '')}".removesuffix(":")
+
+
+def _rest(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is left of a client's settings when its name is told apart."""
+    return {k: v for k, v in settings.items() if k not in {"provider", "model"}}
+
+
+def _print_of(parts: Iterable[Any]) -> str | None:
+    """Return one fingerprint of several things, whatever order they came in."""
+    prints = sorted({fingerprint(part) for part in parts})
+    return fingerprint(prints) if prints else None
+
+
+def _text_of(parts: Iterable[str]) -> str | None:
+    return ", ".join(sorted(set(parts))) or None
+
+
+def _values(samples: Iterable[Mapping[str, Any]]) -> dict[str, Value]:
+    checks: dict[str, list[Mapping[str, Any]]] = {}
+    for sample in samples:
+        for check in sample["checks"]:
+            checks.setdefault(check["name"], []).append(check)
+    return {name: _value(found) for name, found in checks.items()}
+
+
+def _value(checks: list[Mapping[str, Any]]) -> Value:
+    from pytest_llmeval.stats import mean
+
+    numbers = [c["value"] for c in checks if isinstance(c["value"], int | float)]
+    first = checks[0]
+    return Value(
+        metric=first["metric"],
+        value=mean(numbers),
+        version=first["version"],
+        higher_is_better=first["higher_is_better"],
+    )
