@@ -7,6 +7,7 @@ when the metric is first asked for.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +26,17 @@ if TYPE_CHECKING:
     from pytest_llmeval.metrics._json import json
     from pytest_llmeval.metrics._number import number
     from pytest_llmeval.metrics._regex import regex
+    from pytest_llmeval.metrics._rouge import rouge1, rouge2, rougeL
+    from pytest_llmeval.metrics._sacrebleu import bleu, chrf, ter
     from pytest_llmeval.metrics._tool_calls import tool_calls
 
 __all__ = [
     "ChoiceReading",
     "Declaration",
     "Metric",
+    "bleu",
     "choice",
+    "chrf",
     "contains",
     "exact",
     "explain",
@@ -42,9 +47,14 @@ __all__ = [
     "metric_names",
     "micro_f1",
     "number",
+    "pooled",
     "read_choices",
     "regex",
+    "rouge1",
+    "rouge2",
+    "rougeL",
     "score",
+    "ter",
     "text_of",
     "tool_calls",
 ]
@@ -79,6 +89,34 @@ def score(name: str, response: Any, expected: Any, **options: Any) -> Score:
         ConfigError: There is no such metric, or it has no such option.
     """
     return get_metric(name)(response, expected, **options)
+
+
+def pooled(scores: Iterable[Score]) -> float | None:
+    """Return the value of one metric over all scores at once, None of nothing.
+
+    Of `bleu`, `chrf` and `ter` the corpus value, of `choice_f1` micro F1, of
+    `perplexity` that of all texts together. Scores without a value are left out; say
+    beside it how many there were.
+
+    Args:
+        scores: Of one metric, with the same options.
+
+    Raises:
+        ConfigError: They are of different forms, or the metric has no such value.
+    """
+    from pytest_llmeval import stats
+
+    found = [score for score in scores if score.value is not None]
+    pools = [score.pool for score in found if score.pool is not None]
+    if len(pools) < len(found):
+        name = next(score.metric for score in found if score.pool is None)
+        message = f"{name} has no value over all cases but the mean"
+        raise ConfigError(message)
+    if len({(pool.form, len(pool.counts)) for pool in pools}) > 1:
+        message = "these scores are of different metrics or options: they don't add up"
+        raise ConfigError(message)
+    form = pools[0].form if pools else "ratio"
+    return stats.pooled(form, [pool.counts for pool in pools])
 
 
 def get_metric(name: str) -> Metric:

@@ -14,7 +14,7 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 from pytest_llmeval.errors import ConfigError, UnscoredError, did_you_mean
-from pytest_llmeval.types import Case, Response, Score, as_text
+from pytest_llmeval.types import Case, Pool, Response, Score, as_text
 
 __all__ = [
     "Declaration",
@@ -45,7 +45,11 @@ class Declaration:
     """The optional dependency it needs."""
 
     def scored(
-        self, value: float, reason: str = "", details: Mapping[str, Any] | None = None
+        self,
+        value: float,
+        reason: str = "",
+        details: Mapping[str, Any] | None = None,
+        pool: Pool | None = None,
     ) -> Score:
         """Return a score with a value."""
         return Score(
@@ -58,6 +62,7 @@ class Declaration:
             higher_is_better=self.higher_is_better,
             binary=self.binary,
             version=self.version,
+            pool=pool,
         )
 
     def unscored(

@@ -15,6 +15,7 @@ __all__ = [
     "inline",
     "labelled",
     "nearest",
+    "nearest_texts",
     "shown_empty",
     "texts_of",
     "words_line",
@@ -100,6 +101,21 @@ def nearest(details: Any) -> list[str]:
         return []
     place, count = details["reference_index"] + 1, len(details["references"])
     return labelled("nearest", f"of {count} acceptable texts, number {place} is shown")
+
+
+def nearest_texts(score: Score) -> list[str]:
+    """Return the expected text or texts, the reply, and their difference."""
+    text, expected = score.details["response"], score.details["expected"]
+    several = [expected] if isinstance(expected, str) else expected
+    lines = [
+        line for one in several[:3] for line in labelled("expected", shown_empty(one))
+    ]
+    if len(several) > 3:
+        lines += labelled("", f"and {len(several) - 3} more")
+    lines += labelled("reply", shown_empty(text))
+    if len(several) == 1 and expected != text:
+        lines += beside("diff", list(word_diff(expected, text, budget=6, width=ROOM)))
+    return lines
 
 
 def words_line(label: str, words: Iterable[str]) -> list[str]:

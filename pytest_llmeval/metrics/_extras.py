@@ -24,7 +24,7 @@ def needed(module: str, *, extra: str, metric: str) -> Any:
     try:
         return import_module(module)
     except ImportError as exc:
-        missing = exc.name or module
+        missing = (exc.name or module).partition(".")[0]
         message = (
             f"{metric} needs the extra {extra!r} (no module {missing!r}): "
             f"pip install 'pytest-llm-regression[{extra}]'"

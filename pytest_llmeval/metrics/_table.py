@@ -16,13 +16,19 @@ __all__ = ["HELPERS", "MODULES", "Metric"]
 #: Metric to module. The module has the function under the metric's name, its
 #: `Declaration` under the same in capitals, and ``explain(score)``.
 MODULES: Final[Mapping[str, str]] = {
+    "bleu": "_sacrebleu",
     "choice": "_choice",
+    "chrf": "_sacrebleu",
     "contains": "_contains",
     "exact": "_exact",
     "f1": "_f1",
     "json": "_json",
     "number": "_number",
     "regex": "_regex",
+    "rouge1": "_rouge",
+    "rouge2": "_rouge",
+    "rougeL": "_rouge",
+    "ter": "_sacrebleu",
     "tool_calls": "_tool_calls",
 }
 #: What else users import from here, to its module.

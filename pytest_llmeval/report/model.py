@@ -6,13 +6,20 @@ Renderers do no arithmetic. All of it is one pass over the records.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Final
 
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.report.usage import Cost, Latency, Origins, Tokens, UsageCounter
-from pytest_llmeval.stats import mean, rate, wilson_interval
+from pytest_llmeval.stats import (
+    mean,
+    pooled,
+    pooled_label,
+    rate,
+    wilson_interval,
+)
 from pytest_llmeval.types import Record
 
 __all__ = ["STATUSES", "MetricSummary", "Report", "Row", "Totals", "build_report"]
@@ -77,6 +84,10 @@ class MetricSummary:
     higher_is_better: bool
     version: int | None
     """Of the metric; None when checks of different versions stand together."""
+    pooled: float | None = None
+    """The value over all scored checks at once (corpus BLEU, micro F1)."""
+    pooled_as: str | None = None
+    """What it is called: micro, corpus."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +205,7 @@ class _MetricCounter:
         self.versions: set[int] = set()
         self.values: list[float] = []
         self.unscored = 0
+        self.pools: dict[str, list[Sequence[float]]] = {}
 
     def add(self, check: Mapping[str, Any]) -> None:
         self.versions.add(check["version"])
@@ -201,10 +213,13 @@ class _MetricCounter:
         # An infinite value stands in JSON as its text: no mean can hold it.
         if isinstance(value, int | float):
             self.values.append(float(value))
+            if pool := check.get("pool"):
+                self.pools.setdefault(pool["form"], []).append(pool["counts"])
         else:
             self.unscored += 1
 
     def summary(self) -> MetricSummary:
+        form, value = self._pooled()
         return MetricSummary(
             name=self.name,
             metric=self.metric,
@@ -213,7 +228,19 @@ class _MetricCounter:
             unscored=self.unscored,
             higher_is_better=self.higher_is_better,
             version=self.versions.pop() if len(self.versions) == 1 else None,
+            pooled=value,
+            pooled_as=None if value is None else pooled_label(form),
         )
+
+    def _pooled(self) -> tuple[str, float | None]:
+        """Return the value over all checks, if each that has a value brings counts."""
+        if len(self.pools) != 1:
+            return "", None
+        ((form, counts),) = self.pools.items()
+        if len(counts) != len(self.values) or len(set(map(len, counts))) > 1:
+            return form, None  # checks with different options stand together
+        value = pooled(form, counts)
+        return form, value if value is None or isfinite(value) else None
 
 
 def _calls_of(record: Record) -> Iterator[Mapping[str, Any]]:

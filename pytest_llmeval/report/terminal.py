@@ -90,6 +90,8 @@ def _metrics(row: Row, page: Page) -> Iterator[Segment]:
 def _metric(metric: MetricSummary) -> str:
     value = "–" if metric.mean is None else number_text(metric.mean)
     remarks = [f"n {metric.n:,}"]
+    if metric.pooled is not None and metric.n > 1:
+        remarks.insert(0, f"{metric.pooled_as} {number_text(metric.pooled)}")
     if metric.unscored:
         remarks.append(f"{metric.unscored:,} unscored")
     if not metric.higher_is_better:

@@ -9,6 +9,7 @@ from pytest_llmeval.stats._paired import (
     mcnemar_exact,
     paired_bootstrap,
 )
+from pytest_llmeval.stats._pooled import pooled, pooled_label
 from pytest_llmeval.stats._rates import mean, quantile, rate, wilson_interval
 from pytest_llmeval.stats._repeats import pass_at_k, pass_hat_k
 from pytest_llmeval.stats._texts import (
@@ -32,6 +33,8 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "percent_text",
+    "pooled",
+    "pooled_label",
     "quantile",
     "rate",
     "seconds_text",

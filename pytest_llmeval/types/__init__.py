@@ -32,7 +32,7 @@ from pytest_llmeval.types._record import (
     Sample,
     Status,
 )
-from pytest_llmeval.types._score import TOLERANCE, Check, Score, comparison_noted
+from pytest_llmeval.types._score import TOLERANCE, Check, Pool, Score, comparison_noted
 from pytest_llmeval.types._text import (
     WrittenFloat,
     as_text,
@@ -53,6 +53,7 @@ __all__ = [
     "Mode",
     "Origin",
     "Pairwise",
+    "Pool",
     "Prompt",
     "Record",
     "Response",

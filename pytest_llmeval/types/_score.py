@@ -15,6 +15,24 @@ TOLERANCE: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """What of a score is added up over cases, for a value over all of them at once."""
+
+    form: str
+    """What `stats.pooled` makes of the sums: bleu, chrf2, ratio, f1, exp_rate, bits."""
+    counts: tuple[float, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON types."""
+        return {"form": self.form, "counts": list(self.counts)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Rebuild it from the data of `to_json`."""
+        return cls(form=data["form"], counts=tuple(data["counts"]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """A score held against a bar: what a report lists and a baseline compares."""
 
@@ -36,6 +54,8 @@ class Check:
     """The text that was scored."""
     judge: Mapping[str, Any] | None = None
     """What a judge said: votes, fingerprint, both orders of a comparison; JSON."""
+    pool: Pool | None = None
+    """Of a metric that has a value over all cases beside the mean."""
     score: Score | None = field(default=None, compare=False)
     """Only within the process: the score, for the explanation of a failure."""
 
@@ -45,11 +65,13 @@ class Check:
             "metric name value operator threshold passed reason cause "
             "higher_is_better version response judge"
         )
-        return {name: clean_json(getattr(self, name)) for name in names.split()}
+        data = {name: clean_json(getattr(self, name)) for name in names.split()}
+        return {**data, "pool": self.pool.to_json()} if self.pool else data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(**data)
+        pool = data.get("pool")
+        return cls(**{**data, "pool": pool and Pool.from_json(pool)})
 
 
 #: Called with each comparison of a Score, so that a plain ``assert f1(...) >= 0.6``
@@ -80,6 +102,7 @@ class Score:
     binary: bool = False
     """Pass or fail, nothing between."""
     version: int = 1
+    pool: Pool | None = None
 
     def holds(self, operator: str, bar: float) -> bool:
         """Return whether the value stands in this relation to `bar`.
@@ -117,6 +140,7 @@ class Score:
             version=self.version,
             response=self.details.get("response"),
             judge=self.details.get("record"),
+            pool=self.pool,
             score=self,
         )
 

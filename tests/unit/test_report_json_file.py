@@ -105,6 +105,8 @@ def test_a_test_has_its_numbers() -> None:
             "unscored": 0,
             "higher_is_better": True,
             "version": 1,
+            "pooled": None,
+            "pooled_as": None,
         }
     }
     assert test["tokens"] == {"input": 0, "output": 0, "unknown": 2, "calls": 2}

@@ -10,6 +10,7 @@ from pytest_llmeval.report.usage import Cost, Latency, Origins, Tokens
 from pytest_llmeval.types import (
     Call,
     Check,
+    Pool,
     Prompt,
     Record,
     Response,
@@ -185,6 +186,49 @@ def test_mixed_versions_of_a_metric_are_no_version() -> None:
     ).metrics
 
     assert metric.version is None
+
+
+def f1_check(right: int, too_many: int, missing: int) -> Check:
+    value = 2 * right / (2 * right + too_many + missing)
+    return check(value, pool=Pool(form="f1", counts=(right, too_many, missing)))
+
+
+def test_counts_make_a_value_over_all_cases_beside_the_mean() -> None:
+    checks = [f1_check(1, 0, 0), f1_check(0, 1, 9), check(None)]
+    (metric,) = row_of(*(record(checks=(c,)) for c in checks)).metrics
+
+    assert (metric.mean, metric.n, metric.unscored) == (0.5, 2, 1)
+    assert (metric.pooled, metric.pooled_as) == (2 / 12, "micro")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        check(1.0),
+        check(1.0, pool=Pool(form="ratio", counts=(1, 2))),
+        check(1.0, pool=Pool(form="f1", counts=(1, 2))),
+    ],
+)
+def test_checks_that_do_not_add_up_have_a_mean_alone(other: Check) -> None:
+    (metric,) = row_of(
+        record(checks=(f1_check(1, 0, 0),)), record(checks=(other,))
+    ).metrics
+
+    assert (metric.mean, metric.pooled, metric.pooled_as) == (1.0, None, None)
+
+
+def test_an_endless_value_over_all_cases_is_none() -> None:
+    pool = Pool(form="exp_rate", counts=(-1e6, 1))
+    (metric,) = row_of(record(checks=(check(0.5, pool=pool),))).metrics
+
+    assert metric.pooled is None
+
+
+def test_counts_survive_a_journal() -> None:
+    found = f1_check(1, 2, 3)
+
+    assert Check.from_json(found.to_json()) == found
+    assert Check.from_json(check(0.5).to_json()) == check(0.5)
 
 
 def test_every_sample_counts_in_means_and_calls() -> None:

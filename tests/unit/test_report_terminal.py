@@ -9,7 +9,16 @@ from pytest_llmeval.diffs import columns
 from pytest_llmeval.report import terminal
 from pytest_llmeval.report.lines import Line
 from pytest_llmeval.report.model import STATUSES, build_report
-from pytest_llmeval.types import Call, Check, Prompt, Record, Response, Sample, Usage
+from pytest_llmeval.types import (
+    Call,
+    Check,
+    Pool,
+    Prompt,
+    Record,
+    Response,
+    Sample,
+    Usage,
+)
 
 HOSTILE = "\x1b[2J\x07\u202e\udc80\x9b31m\u200b"
 
@@ -385,3 +394,11 @@ def test_a_megabyte_of_reason_costs_one_line() -> None:
     lines = lines_of([record(status="failed", reason="ü\x1b" * 500_000)])
 
     assert columns(lines[-1]) == 80
+
+
+def test_a_value_over_all_cases_stands_beside_the_mean() -> None:
+    pools = [Pool(form="f1", counts=counts) for counts in ((1, 0, 0), (0, 1, 9))]
+    records = [record(checks=(check(1.0, pool=pool),)) for pool in pools]
+
+    assert any("f1 1.00 (micro 0.17, n 2)" in line for line in lines_of(records))
+    assert any("f1 1.00 (n 1)" in line for line in lines_of(records[:1]))
