@@ -18,6 +18,7 @@ __all__ = [
     "LikelihoodBackend",
     "Owner",
     "Request",
+    "Trail",
 ]
 
 
@@ -35,6 +36,16 @@ class GivenText:
         return {**context, "text": self.text}
 
 
+@dataclass(slots=True, eq=False)
+class Trail:
+    """What a call went through on its way to a reply, filled while it goes."""
+
+    attempts: int = 0
+    """Requests that were sent: none for a reply that was on file."""
+    waits: list[float] = field(default_factory=list)
+    """Seconds between an attempt and the next one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """All that a reply may depend on."""
@@ -49,6 +60,7 @@ class Request:
     """A JSON schema for the reply; sent where the entry says the model takes one."""
     given: GivenText | None = None
     """Asked for instead of a reply; for a `LikelihoodBackend` alone."""
+    trail: Trail = field(default_factory=Trail, compare=False)
 
     def asked(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is asked, as a part of a backend's identity.

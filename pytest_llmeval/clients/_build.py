@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +24,10 @@ from pytest_llmeval.config import Limits, ModelEntry
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.redact import Redactor
 
-__all__ = ["Surroundings", "build", "secrets_of"]
+__all__ = ["Surroundings", "build", "host_of", "secrets_of"]
+
+#: Providers without a server that would refuse or limit anything.
+_WITHOUT_SERVER = frozenset({"column", "fake", "python"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,19 @@ def secrets_of(entry: ModelEntry) -> Iterable[str]:
     yield from _keys(entry).secrets()
     with suppress(ConfigError):
         yield from _address(entry).secrets()
+
+
+def host_of(entry: ModelEntry) -> str | None:
+    """Return what names an entry's server and key, as its limits are counted by them.
+
+    None for what has no server. The key itself is not in it.
+    """
+    if entry.provider in _WITHOUT_SERVER:
+        return None
+    if entry.provider == "local":
+        return f"local:{entry.model}"
+    digest = hashlib.sha256("\n".join(sorted(_keys(entry).secrets())).encode())
+    return f"{_address(entry)} {digest.hexdigest()[:16]}"
 
 
 def _column(entry: ModelEntry, around: Surroundings) -> Backend:

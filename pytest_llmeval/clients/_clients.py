@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from pytest_llmeval.clients._base import Backend, Owner
-from pytest_llmeval.clients._build import Surroundings, build, secrets_of
+from pytest_llmeval.clients._build import Surroundings, build, host_of, secrets_of
 from pytest_llmeval.clients._cut import CutAccepted
 from pytest_llmeval.clients._transport import proxy_secrets
 from pytest_llmeval.clients.column import ColumnBackend
+from pytest_llmeval.clients.limits import Limiters
 from pytest_llmeval.clients.panel import Panel
 from pytest_llmeval.clients.recorded import RecordedBackend
+from pytest_llmeval.clients.retry import RetryBackend
 from pytest_llmeval.clients.shelf import Shelf
 from pytest_llmeval.config import Config, ModelEntry, parse_spec
 from pytest_llmeval.errors import ConfigError
@@ -48,6 +50,7 @@ class Clients:
             limits=config.limits,
             owner=owner or Owner(run=secrets.token_hex(8), process=os.getpid()),
         )
+        self._limiters = Limiters(config.limits)
         self.shelf = Shelf(root)
         self.shelf.hide(proxy_secrets)
         for entry in config.models.values():
@@ -96,6 +99,12 @@ class Clients:
         backend = build(entry, self._around)
         if isinstance(backend, ColumnBackend):
             return backend  # its replies stand in the dataset already
+        if (host := host_of(entry)) is not None:
+            backend = RetryBackend(
+                inner=backend,
+                limiter=self._limiters.of(host),
+                limits=self._config.limits,
+            )
         is_stable = entry.provider != "python" if entry.cache is None else entry.cache
         backend = self._recorded(backend, is_stable=is_stable)
         return backend if entry.on_length != "score" else CutAccepted(inner=backend)

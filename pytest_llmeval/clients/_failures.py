@@ -43,7 +43,9 @@ def failure(exc: httpx.HTTPError, url: str, *, wire: _Settings) -> ProviderError
     if isinstance(exc, httpx.ProxyError):
         return _error(url, f"the proxy refused ({exc}){_by(url, wire)}")
     if isinstance(exc, httpx.ConnectError):
-        return _error(url, _unconnected(exc, url, wire) + _by(url, wire))
+        what = _unconnected(exc, url, wire) + _by(url, wire)
+        # No certificate becomes trusted by asking again.
+        return _error(url, what, is_transient="SSL" not in str(exc))
     if isinstance(exc, httpx.RemoteProtocolError):
         return _error(url, _broken(str(exc)))
     if isinstance(exc, httpx.DecodingError):

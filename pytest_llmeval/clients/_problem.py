@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_llmeval.clients._completion import first_choice
 from pytest_llmeval.clients._http import HttpReply
+from pytest_llmeval.clients._retry_after import retry_after_seconds
 from pytest_llmeval.types import as_text
 
 __all__ = ["Problem", "body_text", "problem_of"]
@@ -52,6 +53,8 @@ class Problem:
     code: str = ""
     """The error's code and type."""
     is_redirect: bool = False
+    retry_after_seconds: float | None = None
+    """How long the server asks to wait."""
 
     @property
     def is_transient(self) -> bool:
@@ -96,6 +99,7 @@ def problem_of(reply: HttpReply) -> Problem | None:
         status=reply.status if reply.status >= 400 else _status(error, code),
         said=_sentence(error) or body_text(reply),
         code=code,
+        retry_after_seconds=retry_after_seconds(reply.headers),
     )
 
 

@@ -83,7 +83,10 @@ class Server:
             text += await self._models_there_are()
         return self.clean(
             ProviderError(
-                text, status=problem.status, is_transient=problem.is_transient
+                text,
+                status=problem.status,
+                retry_after_seconds=problem.retry_after_seconds,
+                is_transient=problem.is_transient,
             )
         )
 

@@ -42,6 +42,8 @@ async def ask(
                 error=problem.reason if problem else None,
                 cause=problem.cause if problem else None,
                 settings=_settings(backend, request),
+                attempts=request.trail.attempts,
+                waits=tuple(request.trail.waits),
             )
         )
     if problem is not None:

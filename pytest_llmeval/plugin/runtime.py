@@ -185,8 +185,6 @@ def _built(config: Config) -> Config:
     """
     asked = {
         "gates": config.gates,
-        "limits, requests_per_minute": config.limits.requests_per_minute,
-        "limits, tokens_per_minute": config.limits.tokens_per_minute,
     }
     for key, value in asked.items():
         if value:

@@ -136,6 +136,7 @@ def write_report(reporter: pytest.TerminalReporter, run: Run) -> None:
         next_command=_next_command(run),
         notes=outputs.notes,
         seconds=time.time() - outputs.started,
+        is_verbose=reporter.config.get_verbosity() > 0,
     )
     for line in lines:
         for text, markup in line.segments:

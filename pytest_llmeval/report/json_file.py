@@ -90,6 +90,7 @@ def _row(row: Row) -> dict[str, Any]:
         "p95_seconds": row.latency.p95_seconds,
         "live_calls_timed": row.latency.n,
         "origins": asdict(row.origins),
+        "retries": asdict(row.retries),
     }
 
 

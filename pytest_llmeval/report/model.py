@@ -12,7 +12,14 @@ from math import isfinite
 from typing import Any, Final
 
 from pytest_llmeval.errors import UserError
-from pytest_llmeval.report.usage import Cost, Latency, Origins, Tokens, UsageCounter
+from pytest_llmeval.report.usage import (
+    Cost,
+    Latency,
+    Origins,
+    Retries,
+    Tokens,
+    UsageCounter,
+)
 from pytest_llmeval.stats import (
     mean,
     pooled,
@@ -105,6 +112,7 @@ class Row:
     cost: Cost
     latency: Latency
     origins: Origins
+    retries: Retries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +130,7 @@ class Report:
     cost: Cost
     latency: Latency
     origins: Origins
+    retries: Retries
 
 
 def build_report(records: Iterable[Record], run: Mapping[str, Any]) -> Report:
@@ -154,6 +163,7 @@ def build_report(records: Iterable[Record], run: Mapping[str, Any]) -> Report:
         cost=overall.cost(),
         latency=overall.latency(),
         origins=overall.origins(),
+        retries=overall.retries(),
     )
 
 
@@ -194,6 +204,7 @@ class _RowCounter:
             cost=self.usage.cost(),
             latency=self.usage.latency(),
             origins=self.usage.origins(),
+            retries=self.usage.retries(),
         )
 
 

@@ -10,7 +10,7 @@ from pytest_llmeval.report.cases import case_lines
 from pytest_llmeval.report.lines import Line, Page, Segment
 from pytest_llmeval.report.model import MetricSummary, Report, Row
 from pytest_llmeval.report.table import Entry, table_lines
-from pytest_llmeval.report.usage import Cost, Latency, Origins, Tokens
+from pytest_llmeval.report.usage import Cost, Latency, Origins, Retries, Tokens
 from pytest_llmeval.stats import money_text, number_text, seconds_text
 
 __all__ = ["render"]
@@ -27,6 +27,7 @@ def render(
     next_command: str | None = None,
     notes: Sequence[str] = (),
     seconds: float | None = None,
+    is_verbose: bool = False,
 ) -> Iterator[Line]:
     """Yield the lines of a report.
 
@@ -38,11 +39,14 @@ def render(
         next_command: What to type next; None when there is nothing to do.
         notes: Sentences about the run itself.
         seconds: How long it took.
+        is_verbose: Whether to say what was asked more than once.
     """
     page = Page(width=max(width, 20), unicode=unicode)
     if report.rows:
         yield from table_lines(_entries(report, page), page)
         yield from _origins(report.origins, seconds, page)
+        if is_verbose and report.retries.calls:
+            yield from page.wrap(_retries(report.retries), indent="", between=page.dot)
     yield from case_lines(report.cases, show, page)
     if notes or next_command:
         yield Line.of()
@@ -131,6 +135,14 @@ def _latency(latency: Latency) -> Iterator[str]:
     median, late = latency.p50_seconds, latency.p95_seconds
     if median is not None and late is not None:
         yield f"p50 {seconds_text(median)}, p95 {seconds_text(late)}"
+
+
+def _retries(retries: Retries) -> Iterator[Segment]:
+    calls = "call" if retries.calls == 1 else "calls"
+    requests = "request" if retries.requests == 1 else "requests"
+    yield Segment.of(f"retried {retries.calls:,} {calls}")
+    yield Segment.of(f"{retries.requests:,} further {requests}")
+    yield Segment.of(f"{seconds_text(retries.waited_seconds)} of waiting, added up")
 
 
 def _origins(origins: Origins, seconds: float | None, page: Page) -> Iterable[Line]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_llmeval.stats import quantile
 
-__all__ = ["Cost", "Latency", "Origins", "Tokens", "UsageCounter"]
+__all__ = ["Cost", "Latency", "Origins", "Retries", "Tokens", "UsageCounter"]
 
 #: No tokens are counted where no model of ours was asked: a column of the dataset, or
 #: code under test. If code tells its usage all the same, that counts.
@@ -64,6 +64,17 @@ class Origins:
     unanswered: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retries:
+    """Calls that took more than one request."""
+
+    calls: int = 0
+    requests: int = 0
+    """Those beyond the first of each call."""
+    waited_seconds: float = 0.0
+    """Added up over the calls, which wait at the same time."""
+
+
 class UsageCounter:
     """Adds up calls, given as the JSON of `Call`."""
 
@@ -74,10 +85,13 @@ class UsageCounter:
         self._live_costs: list[float] = []
         self._priced_calls = 0
         self._seconds: list[float] = []
+        self._retried_calls = self._further_requests = 0
+        self._waits: list[float] = []
 
     def add_all(self, calls: Iterable[Mapping[str, Any]]) -> None:
         """Add calls."""
         for call in calls:
+            self._add_retries(call)
             response = call["response"]
             if response is None:
                 self._origins["unanswered"] += 1
@@ -114,6 +128,13 @@ class UsageCounter:
         if role == "generator" and response["origin"] == "live" and seconds is not None:
             self._seconds.append(seconds)
 
+    def _add_retries(self, call: Mapping[str, Any]) -> None:
+        further = call.get("attempts", 0) - 1  # older journals have none
+        if further > 0:
+            self._retried_calls += 1
+            self._further_requests += further
+            self._waits += call["waits"]
+
     def tokens(self) -> Tokens:
         """Return the tokens of the calls added so far."""
         return Tokens(
@@ -139,6 +160,14 @@ class UsageCounter:
             p50_seconds=quantile(ordered, 0.5),
             p95_seconds=quantile(ordered, 0.95),
             n=len(ordered),
+        )
+
+    def retries(self) -> Retries:
+        """Return how often the calls added so far were retried."""
+        return Retries(
+            calls=self._retried_calls,
+            requests=self._further_requests,
+            waited_seconds=fsum(self._waits),
         )
 
     def origins(self) -> Origins:

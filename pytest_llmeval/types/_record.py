@@ -44,6 +44,10 @@ class Call:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What answered and how it was asked, the prompt apart: provider, address, model,
     parameters."""
+    attempts: int = 0
+    """Requests that were sent for it; none where a reply was on file."""
+    waits: tuple[float, ...] = ()
+    """Seconds between an attempt and the next one."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types."""
@@ -55,6 +59,8 @@ class Call:
             "response": self.response.to_json() if self.response else None,
             "error": clean_json(self.error),
             "cause": self.cause,
+            "attempts": self.attempts,
+            "waits": [round(seconds, 3) for seconds in self.waits],
         }
 
 

@@ -324,7 +324,9 @@ class Lab:
 
     def backend(self, *, limits: Limits | None = None, **entry: Any) -> Backend:
         """Return a new backend of the entry."""
-        config = Config(limits=limits or Limits(timeout_seconds=PATIENCE_SECONDS))
+        config = Config(
+            limits=limits or Limits(timeout_seconds=PATIENCE_SECONDS, retries=0)
+        )
         given = {"base_url": self.server.base_url, "model": "m-test", **entry}
         clients = Clients(config, self.root, "live")
         return clients.backend({"provider": "openai", **given})

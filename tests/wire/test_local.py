@@ -20,6 +20,7 @@ from pytest_llmeval.clients import Clients, Owner, Request
 from pytest_llmeval.clients._launch import Launch
 from pytest_llmeval.clients.local import LocalBackend
 from pytest_llmeval.clients.models import MODELS
+from pytest_llmeval.clients.retry import RetryBackend
 from pytest_llmeval.config import Config, Limits
 from pytest_llmeval.errors import ConfigError, ProviderError
 from pytest_llmeval.types import Prompt
@@ -147,8 +148,7 @@ def test_what_killed_runs_have_left_is_removed_by_the_next(
 
 
 def test_questions_at_once_start_one_server(cache: Path, tmp_path: Path) -> None:
-    backend = Clients(Config(), tmp_path, "live").backend("local:smollm2")
-    assert isinstance(backend, LocalBackend)
+    backend = local(tmp_path)
 
     async def two() -> int:
         clients = await asyncio.gather(backend._started(), backend._started())
@@ -161,10 +161,14 @@ def test_questions_at_once_start_one_server(cache: Path, tmp_path: Path) -> None
 # --- what is missing -----------------------------------------------------------------
 
 
-def local(root: Path, owner: Owner | None = None) -> LocalBackend:
-    backend = Clients(Config(), root, "live", owner).backend("local:smollm2")
-    assert isinstance(backend, LocalBackend)
-    return backend
+def local(
+    root: Path, owner: Owner | None = None, config: Config | None = None
+) -> LocalBackend:
+    clients = Clients(config or Config(), root, "live", owner)
+    wrapped = clients.backend("local:smollm2")
+    assert isinstance(wrapped, RetryBackend)
+    assert isinstance(wrapped.inner, LocalBackend)
+    return wrapped.inner
 
 
 def error_of(backend: LocalBackend) -> ProviderError:
@@ -267,10 +271,8 @@ def test_a_server_that_is_never_ready_is_not_waited_for_for_ever(
 
 def test_the_limits_reach_the_client(tmp_path: Path) -> None:
     config = Config(limits=Limits(concurrency=3, timeout_seconds=7))
-    backend = Clients(config, tmp_path, "live").backend("local:smollm2")
-    assert isinstance(backend, LocalBackend)
 
-    client = backend._client_of("http://127.0.0.1:1", "k")
+    client = local(tmp_path, config=config)._client_of("http://127.0.0.1:1", "k")
 
     assert (client.server.wire.width, client.server.wire.timeout_seconds) == (3, 7)
     assert not client.server.wire.uses_proxy

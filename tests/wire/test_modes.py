@@ -431,6 +431,8 @@ def test_recordings_that_can_not_be_written_cost_the_exit_status_and_no_result(
 
 def test_an_error_is_never_recorded(lab_suite: Suite, server: FaultServer) -> None:
     server.always({"error": {"message": "down", "code": 503}})
+    with (lab_suite.path / "llmeval.yaml").open("a") as file:
+        file.write("limits: {retries: 0}\n")
 
     mode(lab_suite, "record")
 

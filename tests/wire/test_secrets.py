@@ -79,6 +79,7 @@ models:
     api_key_env: LAB_KEY
     headers: {X-Team: "${TEAM}", X-Api-Key: "${LAB_KEY}"}
   app: {provider: python, model: "app:answer"}
+limits: {retries: 1}
 """
 
 APP = """
