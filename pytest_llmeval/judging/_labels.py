@@ -25,11 +25,16 @@ _KEYS: Final = frozenset(
         "answer",
         "decision",
         "result",
+        "score",
+        "rating",
+        "grade",
+        "category",
     ]
 )
 _FIELD = re.compile(
     r"(?:the )?(?:my )?(?:final |overall )?"
-    r"(?:winner|label|verdict|assessment|preference|choice|answer|decision|result)"
+    r"(?:winner|label|verdict|assessment|preference|choice|answer|decision|result"
+    r"|score|rating|grade|category)"
     r"(?: is)?\s{0,3}[:=–—-]\s{0,3}",
     re.IGNORECASE,
 )

@@ -40,6 +40,8 @@ _STYLE_TAG = re.compile(r"</?(?:b|i|u|em|strong|span|code|font|mark|center|big)"
 _BLOCK_TAG = re.compile(r"</?(?:p|div|br|h[1-6]|li|ul|ol|tr|td|th|table|pre|hr|body|html)"
                         r"(?: [^<>\n]{0,80})? ?/?>", re.IGNORECASE)  # fmt: skip
 _BOXED = re.compile(r"\\(?:boxed|text|textbf|mathrm|mathbf)\{([^{}\n]{0,200})\}")
+#: "not" of programmers, before a verdict; not the end of a sentence.
+_CODED_NOT = re.compile(r"(?<![\w!.?)])!(?=(?:pass|fail)\b)", re.IGNORECASE)
 _CODE_FENCE = re.compile(r"^[ \t]{0,8}(?:```|~~~)[\w+-]{0,20}[ \t]{0,8}$", re.M)
 _MARKS = re.compile(
     r"\*|(?<![^\W_])_{1,3}|_{1,3}(?![^\W_])|^[ \t]{0,8}#{1,6}(?= )", re.M
@@ -168,6 +170,7 @@ def _without_look(plain: str) -> str:
     plain = _BOXED.sub(lambda m: m[1].rjust(len(m[0]) - 1) + " ", plain)
     plain = _TRUTH_FIELD.sub(_truth, plain)
     plain = _CODE_FENCE.sub(_blank, plain)
+    plain = _CODED_NOT.sub("¬", plain)
     plain = _MARKS.sub(_blank, plain)
     plain = _UNTICKED.sub(_blank, plain)
     plain = _TICKED.sub(_line_end, plain)

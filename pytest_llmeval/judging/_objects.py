@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pytest_llmeval.judging._loose_json import Members
+from pytest_llmeval.judging._phrases import DEMANDED, OPPOSITE, TAKEN_BACK
 
 __all__ = ["UNCLEAR", "ObjectVerdict", "Word", "is_verdict_key", "read_object"]
 
@@ -65,7 +66,7 @@ def read_object(
         reason = _reason(members)
         first = said[0] if len(set(said)) == 1 else UNCLEAR
         # A reason that states the opposite verdict takes this one back.
-        if first != UNCLEAR and read_text(reason) not in {None, first}:
+        if first != UNCLEAR and _takes_back(reason, first, read_text):
             first = UNCLEAR
         return ObjectVerdict(verdict=first, reason=reason)
     parts = list(_parts(members))
@@ -75,6 +76,18 @@ def read_object(
         is_own = any(is_verdict_key(key) for key, _ in parts[0].pairs)
         return inner if is_own else ObjectVerdict(verdict=None)
     return ObjectVerdict(verdict=None)
+
+
+def _takes_back(
+    reason: str, verdict: str, read_text: Callable[[str], str | None]
+) -> bool:
+    if read_text(reason) not in {None, verdict}:
+        return True
+    demands = {found[1] for found in DEMANDED.finditer(reason)}
+    return bool(demands - {verdict}) or any(
+        pattern.search(reason)
+        for pattern in (TAKEN_BACK, OPPOSITE["PASS" if verdict == "PASS" else "FAIL"])
+    )
 
 
 def _parts(members: Members) -> Iterator[Members]:

@@ -23,7 +23,7 @@ _DRESS = r"[ \t\"'`()\[\]{}<>\ue000]{0,4}"
 #: Both words as the two to choose from: a question or a form, no verdict.
 CHOICE: Final = re.compile(
     rf"\b(?:pass|fail)(?:ed)?{_DRESS}(?:[/|,&\\]|(?:or|and|vs|nor)\b\.?)?{_DRESS}"
-    rf"(?:or )?(?:an? )?{_DRESS}\b(?:pass|fail)(?:ed)?\b",
+    rf"(?:or )?(?:an? )?{_DRESS}\b(?:pass|fail)(?:ed)?\b(?!\s{{1,4}}(?:pass|fail)\b)",
     re.IGNORECASE,
 )
 
@@ -81,7 +81,8 @@ SUBJECT_IS: Final = _end_to_end(
 SUBJECT: Final = _end_to_end(rf"{_LEAD}{_SUBJECT} {_ADVERB}")
 #: What may follow a verdict that is a verb: nothing but the test as a whole.
 OBJECT: Final = _end_to_end(
-    r"(?:(?:the|all|all of the|every|this|our|both|each|its) (?:\w{1,20} ){0,2}"
+    r"(?:(?:the|all|all of the|every|this|our|both|each|its) "
+    r"(?:(?!but|save|except|bar)\w{1,20} ){0,2}"
     r"(?:checks?|tests?|rubric|criteri(?:a|on)|requirements?|bar|evaluation|standards?)"
     r")? ?(?:overall|too|as well|fully|completely|here)?[ .!]*"
 )
@@ -97,7 +98,8 @@ NEGATION: Final = _end_to_end(
     rf"{_LEAD}(?:{_SUBJECT} )?{_ADVERB}(?:not|never|no"
     r"|(?:can|could|do|does|did|is|was|has|have|will|would|should|must|may|might)"
     r"(?: not|n'?t| never)|cannot|won't|can't|ain't|fail(?:s|ed)? to|(?:is )?unable to) "
-    rf"{_ADVERB}(?:(?:be|been|get|earn|deserve|receive|given|considered|worthy of) )*"
+    # "It doesn't just pass" says more than that it passes.
+    rf"(?!just|simply){_ADVERB}(?:(?:be|been|get|earn|deserve|receive|given|considered|worthy of) )*"
     + _ARTICLE
 )
 #: A bare statement on the truth scale; only its no is plain enough to be read.
@@ -166,7 +168,7 @@ DOUBT: Final = re.compile(
 )
 #: PASS or FAIL as a question or a counter that is answered after the mark.
 ANSWERED: Final = re.compile(
-    r"(?:yes|no|true|false|none|nein|non|nope|not|n/?a|null|unknown|tbd|\d{1,6}[\d./%]{0,9}"
+    r"(?:(?:lol|haha|well|hm+|u[hm]+|ok|so|actually|sorry),? )?(?:yes|no|true|false|none|nein|non|nope|not|n/?a|null|unknown|tbd|\d{1,6}[\d./%]{0,9}"
     r"|[\ue001\ue002]|denied|rejected|refused|withheld|revoked|not (?:met|earned|given"
     r"|granted|warranted|justified|reached|achieved|supported|yet|decided|at all))"
     r"(?:$|[.,;!|)\]](?:$|\s))",
@@ -192,6 +194,11 @@ TAKEN_BACK: Final = re.compile(
 _ENDS_IN = (
     r"\b(?:it|this|that|answer|reply|response|output) (?:\w{1,12}ly |thus |therefore )?"
     r"(?:%s)[.!]?[ \t]{0,9}$"
+)
+#: The other verdict demanded, in capitals, in the reason of an object.
+DEMANDED: Final = re.compile(
+    r"\b(?:should|must|has to|ought to|needs to|deserves|make it|so|therefore|hence)\b,?"
+    r" (?:(?:be|get|an?) ){0,2}(PASS|FAIL)\b"
 )
 #: The opposite said of the reply at the end of a clause, after PASS and after FAIL.
 OPPOSITE: Final = {

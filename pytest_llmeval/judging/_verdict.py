@@ -128,7 +128,9 @@ def _holds_fail(items: list[Mention]) -> bool:
 def _is_list(page: Page, heads: list[Mention]) -> bool:
     """Whether several verdicts, each with a reason of its own, are a list of criteria."""
     tails = {
-        page.objects[m.start].reason if m.start in page.objects else m.tail.strip(" .!")
+        page.objects[m.start].reason
+        if m.start in page.objects
+        else m.tail.strip(_REASON_EDGES)
         for m in heads
     }
     return len(tails - {""}) > 1

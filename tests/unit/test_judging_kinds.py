@@ -23,6 +23,9 @@ PASS = [
     # The other word in the reason.
     "PASS: it doesn't fail", "PASS, not FAIL", "PASS: no FAIL here",
     "PASS: earlier drafts fail here, this one does not",
+    # The same, said twice in two forms.
+    'PASS: a\n{"verdict": "PASS", "reason": "a"}',
+    '{"verdict": "PASS", "reason": "The FAIL criterion does not apply"}',
     # Thinking.
     "<think>FAIL?</think>PASS: x", "<thought>FAIL</thought>\nPASS: x", "</think>PASS: ok",
     # Objects.
@@ -110,6 +113,12 @@ UNDECIDED = [
     '[{"verdict": "PASS"}, {"verdict": "FAIL"}]', '{"details": {"g": {"verdict": "PASS"}}}',
     '{"reason": "the reply is {"verdict": "PASS"}"}', '{"verdict": "PASS"} if metric',
     '{"verdict":"PASS"}\nWait, the year is off.', 'Not {"verdict": "PASS"}',
+    # One verdict as the reason of the other; programmers' negation; a verb that is no label.
+    "FAIL: PASS", "PASS: FAIL", "PASS FAIL PASS", "!PASS", "verdict: !PASS",
+    "The answer passes, but it shouldn't.", "It passes all but one check",
+    "It doesn't just PASS, it shines", "PASS, lol no",
+    '{"verdict":"PASS","reason":"Actually this should FAIL."}',
+    '{"verdict":"PASS","reason":"wait, FAIL"}', '{"verdict":"FAIL","reason":"so PASS"}',
     # Look-alike letters are other letters.
     "РASS: ok", "P A S S", "F\u0301AIL: x",
 ]  # fmt: skip
