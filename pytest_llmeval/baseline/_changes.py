@@ -24,7 +24,8 @@ def changed_parts(before: Standing, now: Standing) -> tuple[str, ...]:
         f"model snapshot ({before.served} → {now.served})": before.model == now.model
         and before.served != now.served
         and None not in (before.served, now.served),
-        "judge": before.judge != now.judge,
+        # Where nothing was decided there may be no judge to speak of.
+        "judge": before.judge != now.judge and None not in (before.passed, now.passed),
         **{
             f"metric {name} (version {old} → {new})": True
             for name, old, new in _versions(before, now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
@@ -95,7 +95,6 @@ def standing_of(record: Record) -> Standing:
     """Return how the case of a record stood."""
     calls = [call for sample in record.samples for call in sample["calls"]]
     asked = [call for call in calls if call["role"] == "generator"]
-    judged = [call for call in calls if call["role"] == "judge"]
     replies = [call["response"] for call in asked if call["response"]]
     columns = (call["settings"] for call in asked)
     return Standing(
@@ -117,10 +116,18 @@ def standing_of(record: Record) -> Standing:
         model=_text_of(_model(call) for call in asked),
         settings=_print_of(_rest(call["settings"]) for call in asked),
         served=_text_of(str(reply["model"]) for reply in replies if reply.get("model")),
-        judge=_print_of(call["settings"] for call in judged),
+        judge=_print_of(_judges(record.samples)),
         values=_values(record.samples),
         reply=replies[-1].get("text") if replies else None,
     )
+
+
+def _judges(samples: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
+    """Yield what made each verdict: models, templates, rubrics, readers."""
+    for sample in samples:
+        for check in sample["checks"]:
+            if check.get("judge"):
+                yield check["judge"].get("fingerprint")
 
 
 def _model(call: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Final, Self
 
 from pytest_llmeval.errors import UnscoredError
@@ -50,6 +51,9 @@ class Check:
     higher_is_better: bool = True
     version: int = 1
     """Of the metric: values of different versions are never compared."""
+    low: float = -inf
+    """The ends of the metric's scale."""
+    high: float = inf
     response: str | None = None
     """The text that was scored."""
     judge: Mapping[str, Any] | None = None
@@ -63,7 +67,7 @@ class Check:
         """Return it as plain JSON types."""
         names = (
             "metric name value operator threshold passed reason cause "
-            "higher_is_better version response judge"
+            "higher_is_better version low high response judge"
         )
         data = {name: clean_json(getattr(self, name)) for name in names.split()}
         return {**data, "pool": self.pool.to_json()} if self.pool else data
@@ -138,6 +142,8 @@ class Score:
             cause=self.cause,
             higher_is_better=self.higher_is_better,
             version=self.version,
+            low=self.low,
+            high=self.high,
             response=self.details.get("response"),
             judge=self.details.get("record"),
             pool=self.pool,

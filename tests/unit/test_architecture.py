@@ -17,7 +17,7 @@ ORDER = (
     *("stats", "diffs", "redact", "config"),
     *("datasets", "prompts", "recorder", "loop"),
     *("store", "clients", "metrics", "judging"),
-    *("evaluate", "assertions", "ahead", "baseline"),
+    *("evaluate", "assertions", "ahead", "baseline", "gates"),
     *("tasks", "report"),
     *("cli", "__main__", "plugin"),
 )
