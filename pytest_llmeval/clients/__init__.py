@@ -8,13 +8,12 @@ from __future__ import annotations
 from pytest_llmeval.clients._base import (
     Backend,
     GivenText,
-    LikelihoodBackend,
     Owner,
     Request,
 )
 from pytest_llmeval.clients._clients import Clients
 from pytest_llmeval.clients._cut import CutAccepted
-from pytest_llmeval.clients._given import gives_likelihoods, without_likelihoods
+from pytest_llmeval.clients._given import is_able, without_likelihoods
 from pytest_llmeval.clients.panel import Panel, members_of
 
 __all__ = [
@@ -22,11 +21,10 @@ __all__ = [
     "Clients",
     "CutAccepted",
     "GivenText",
-    "LikelihoodBackend",
     "Owner",
     "Panel",
     "Request",
-    "gives_likelihoods",
+    "is_able",
     "members_of",
     "without_likelihoods",
 ]

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from pytest_llmeval.types import Case, Prompt, Response
 
 __all__ = [
+    "Ability",
+    "Able",
     "Backend",
     "GivenText",
-    "LikelihoodBackend",
     "Owner",
     "Request",
     "Trail",
@@ -59,7 +60,7 @@ class Request:
     schema: Mapping[str, Any] | None = None
     """A JSON schema for the reply; sent where the entry says the model takes one."""
     given: GivenText | None = None
-    """Asked for instead of a reply; for a `LikelihoodBackend` alone."""
+    """Asked for instead of a reply; for who has the ability alone."""
     trail: Trail = field(default_factory=Trail, compare=False)
 
     def asked(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,13 +113,13 @@ class Backend(Protocol):
         """Give back what it holds (connections, processes)."""
 
 
+Ability = Literal["likelihood"]
+
+
 @runtime_checkable
-class LikelihoodBackend(Protocol):
-    """A backend whose `answer` also takes requests with a given text."""
+class Able(Protocol):
+    """A backend that can be asked for more than replies."""
 
-    async def likelihood(self, given: GivenText) -> Response:
-        """Return a response without a text, whose `likelihood` is that of the given.
-
-        Raises:
-            UnscoredError: There is none.
-        """
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What its `answer` also takes: requests with a `given` text."""

@@ -20,6 +20,7 @@ from pytest_llmeval.clients.column import ColumnBackend
 from pytest_llmeval.clients.local import LocalBackend
 from pytest_llmeval.clients.models import weights_path
 from pytest_llmeval.clients.openai import DEFAULT_BASE_URL, OpenAIDialect
+from pytest_llmeval.clients.openai_texts import OpenAIBackend
 from pytest_llmeval.config import Limits, ModelEntry
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.redact import Redactor
@@ -98,12 +99,14 @@ def _python(entry: ModelEntry, around: Surroundings) -> Backend:
 
 def _openai(entry: ModelEntry, around: Surroundings) -> Backend:
     check_params(entry.name, entry.params)
-    return DialectBackend(
-        name=entry.name,
-        model=entry.model,
-        server=_server(entry, around),
-        dialect=OpenAIDialect(api=_api(entry)),
-        params=entry.params,
+    return OpenAIBackend.of(
+        DialectBackend(
+            name=entry.name,
+            model=entry.model,
+            server=_server(entry, around),
+            dialect=OpenAIDialect(api=_api(entry)),
+            params=entry.params,
+        )
     )
 
 

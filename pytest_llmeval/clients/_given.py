@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_llmeval.clients._base import Backend, LikelihoodBackend
-from pytest_llmeval.errors import UnscoredError
+from pytest_llmeval.clients._base import Ability, Able, Backend
+from pytest_llmeval.errors import ProviderError, UnscoredError
 from pytest_llmeval.types import Likelihood
 
-__all__ = ["gives_likelihoods", "read_likelihood", "without_likelihoods"]
+__all__ = ["is_able", "read_likelihood", "without_likelihoods"]
 
 
-def gives_likelihoods(backend: Backend) -> bool:
-    """Return whether a backend, or the one that it wraps as `inner`, can."""
-    inner: Any = backend
-    while hasattr(inner, "inner"):
-        inner = inner.inner
-    return isinstance(inner, LikelihoodBackend)
+def is_able(backend: Backend, ability: Ability) -> bool:
+    """Return whether a backend, or one that it wraps as `inner`, has an ability."""
+    layer: Any = backend
+    while layer is not None:
+        if isinstance(layer, Able) and ability in layer.abilities:
+            return True
+        layer = getattr(layer, "inner", None)
+    return False
 
 
-def without_likelihoods(name: str, reason: str = "") -> UnscoredError:
+def without_likelihoods(name: str, reason: str = "") -> ProviderError:
     """Return the error of a model that can't say how likely a given text is.
 
     Args:
@@ -34,7 +36,7 @@ def without_likelihoods(name: str, reason: str = "") -> UnscoredError:
         f"loglikelihood(context, continuation) and loglikelihood_rolling(text); "
         f"fake: scripts with logprobs"
     )
-    return UnscoredError(message, cause="provider")
+    return ProviderError(message)
 
 
 def read_likelihood(value: Any, what: str) -> Likelihood:

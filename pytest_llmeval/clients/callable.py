@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from pytest_llmeval.clients._base import GivenText, Request
+from pytest_llmeval.clients._base import Ability, GivenText, Request
 from pytest_llmeval.clients._given import read_likelihood, without_likelihoods
 from pytest_llmeval.errors import ConfigError, UnscoredError, did_you_mean
 from pytest_llmeval.loop import in_daemon_thread, maybe_await
@@ -36,6 +36,13 @@ class CallableBackend:
     reply: str | None = None
     """Dotted path of the text in a mapping that is returned."""
     params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What the object has further methods for."""
+        names = ("loglikelihood", "loglikelihood_rolling")
+        has_one = any(hasattr(self.target, name) for name in names)
+        return frozenset({"likelihood"} if has_one else ())
 
     @property
     def sends_prompt(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_llmeval.clients._base import GivenText, Request
+from pytest_llmeval.clients._base import Ability, GivenText, Request
 from pytest_llmeval.clients._script import Line, load_script
 from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.types import Response
@@ -21,6 +21,12 @@ class FakeBackend:
     name: str
     script: tuple[Line, ...]
     sends_prompt: bool = True
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What the script has rows for."""
+        has_one = any(line.likelihood is not None for line in self.script)
+        return frozenset({"likelihood"} if has_one else ())
 
     def identity(self, request: Request) -> dict[str, Any]:
         """Return the script's name and the prompt."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_llmeval.clients._address import Address
-from pytest_llmeval.clients._base import Request
+from pytest_llmeval.clients._base import Ability, Request
 from pytest_llmeval.clients._dialect import DialectBackend
 from pytest_llmeval.clients._http import Wire
 from pytest_llmeval.clients._keys import Keys
 from pytest_llmeval.clients._launch import Launch
 from pytest_llmeval.clients._server import Server
 from pytest_llmeval.clients.openai import OpenAIDialect
+from pytest_llmeval.clients.openai_texts import OpenAIBackend
 from pytest_llmeval.config import Limits
 from pytest_llmeval.types import Response
 
@@ -27,6 +28,8 @@ __all__ = ["LocalBackend"]
 class LocalBackend:
     """Asks the embedded model, starting its server with the first question."""
 
+    abilities: ClassVar[frozenset[Ability]] = OpenAIBackend.abilities
+
     name: str
     model: str
     launch: Launch
@@ -34,7 +37,7 @@ class LocalBackend:
     params: Mapping[str, Any] = field(default_factory=dict)
     api: str = "chat"
     sends_prompt: bool = True
-    _client: DialectBackend | None = None
+    _client: OpenAIBackend | None = None
     _starting: asyncio.Lock | None = None
 
     def identity(self, request: Request) -> dict[str, Any]:
@@ -42,9 +45,8 @@ class LocalBackend:
         return {
             "provider": "local",
             "model": self.model,
-            "api": self.api,
-            "messages": request.prompt.to_json(),
-            "params": {**self.params, **request.params},
+            **({"api": self.api} if request.given is None else {}),
+            **request.asked(self.params),
         }
 
     async def answer(self, request: Request) -> Response:
@@ -64,7 +66,7 @@ class LocalBackend:
             await client.close()
         self.launch.end()
 
-    async def _started(self) -> DialectBackend:
+    async def _started(self) -> OpenAIBackend:
         import asyncio
 
         from pytest_llmeval.loop import in_daemon_thread
@@ -77,7 +79,7 @@ class LocalBackend:
                 self._client = self._client_of(address, key)
             return self._client
 
-    def _client_of(self, address: str, key: str) -> DialectBackend:
+    def _client_of(self, address: str, key: str) -> OpenAIBackend:
         server = Server(
             name=self.name,
             model=self.model,
@@ -90,10 +92,12 @@ class LocalBackend:
                 uses_proxy=False,  # this machine's own
             ),
         )
-        return DialectBackend(
-            name=self.name,
-            model=self.model,
-            server=server,
-            dialect=OpenAIDialect(api=self.api),
-            params=self.params,
+        return OpenAIBackend.of(
+            DialectBackend(
+                name=self.name,
+                model=self.model,
+                server=server,
+                dialect=OpenAIDialect(api=self.api),
+                params=self.params,
+            )
         )

@@ -9,7 +9,7 @@ from pytest_llmeval.clients import (
     CutAccepted,
     GivenText,
     Request,
-    gives_likelihoods,
+    is_able,
     without_likelihoods,
 )
 from pytest_llmeval.errors import ConfigError, UnscoredError
@@ -81,7 +81,7 @@ async def ask_likelihood(
 ) -> Likelihood:
     """Ask how likely a text is; what is kept shows it as an assistant's message."""
     __tracebackhide__ = True
-    if not gives_likelihoods(backend):
+    if not is_able(backend, "likelihood"):
         raise without_likelihoods(backend.name)
     messages = [Message(role="assistant", content=given.text)]
     if given.context:

@@ -17,7 +17,7 @@ from pytest_llmeval.clients import (
     CutAccepted,
     GivenText,
     Request,
-    gives_likelihoods,
+    is_able,
 )
 from pytest_llmeval.clients.callable import CallableBackend
 from pytest_llmeval.clients.column import ColumnBackend
@@ -85,7 +85,7 @@ def given(backend: Any, text: str, context: str | None = None) -> Likelihood:
     return response.likelihood
 
 
-def test_a_script_gives_likelihoods_by_context_and_text(tmp_path: Path) -> None:
+def test_a_script_is_able_by_context_and_text(tmp_path: Path) -> None:
     backend = script(
         tmp_path,
         """
@@ -290,8 +290,10 @@ def test_a_model_that_can_not_is_unscored_and_not_asked(asking: Asking) -> None:
 def test_whoever_wraps_one_that_can_can() -> None:
     model = CallableBackend(name="m", target=Model())
 
-    assert gives_likelihoods(CutAccepted(inner=CutAccepted(inner=model)))
-    assert not gives_likelihoods(CutAccepted(inner=ColumnBackend(name="c", column="c")))
+    assert is_able(CutAccepted(inner=CutAccepted(inner=model)), "likelihood")
+    assert not is_able(
+        CutAccepted(inner=ColumnBackend(name="c", column="c")), "likelihood"
+    )
 
 
 @pytest.mark.parametrize("wrong", [None, 3, Prompt.of("a")])
@@ -395,5 +397,5 @@ def test_a_clients_backend_takes_it_in_every_mode(tmp_path: Path) -> None:
 
     for mode in ("auto", "live"):
         backend = Clients(Config(), tmp_path, mode).backend("fake:s.jsonl")
-        assert gives_likelihoods(backend)
+        assert is_able(backend, "likelihood")
         assert float(given(backend, "x")) == -3

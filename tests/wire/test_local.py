@@ -274,5 +274,8 @@ def test_the_limits_reach_the_client(tmp_path: Path) -> None:
 
     client = local(tmp_path, config=config)._client_of("http://127.0.0.1:1", "k")
 
-    assert (client.server.wire.width, client.server.wire.timeout_seconds) == (3, 7)
-    assert not client.server.wire.uses_proxy
+    assert (
+        client.inner.server.wire.width,
+        client.inner.server.wire.timeout_seconds,
+    ) == (3, 7)
+    assert not client.inner.server.wire.uses_proxy
