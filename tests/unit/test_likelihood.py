@@ -359,15 +359,16 @@ def test_what_is_kept_says_what_was_asked_and_comes_back() -> None:
 def test_code_under_test_is_replayed(
     suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    suite.write(
-        app="""
+    app = """
 class Model:
     def generate(self, prompt):
         return "x"
     def loglikelihood(self, context, continuation):
         return -float(len(context)), True
 model = Model()
-""",
+"""
+    suite.write(
+        app=app,
         test_a="""
 import pytest
 
@@ -383,7 +384,7 @@ def test_a(case, generator, llmeval):
     reports = []
     for mode in modes:
         _, report = suite.report(f"--llmeval-mode={mode}")
-        suite.write(app="model = print")  # gone: what follows can only be replayed
+        suite.write(app=app.replace("return -", "return 1 / 0 -"))
         reports.append(report["cases"][0]["samples"][0])
 
     assert [sample["origin"] for sample in reports] == ["live", "recording"]
