@@ -18,13 +18,15 @@ from pytest_llmeval.metrics._table import HELPERS, MODULES, Metric
 from pytest_llmeval.types import Score
 
 if TYPE_CHECKING:
-    from pytest_llmeval.metrics._choice import choice, micro_f1
+    from pytest_llmeval.metrics._choice import choice
     from pytest_llmeval.metrics._choice_reading import ChoiceReading, read_choices
     from pytest_llmeval.metrics._contains import contains
     from pytest_llmeval.metrics._exact import exact
     from pytest_llmeval.metrics._f1 import f1
     from pytest_llmeval.metrics._json import json
+    from pytest_llmeval.metrics._loglik import choice_loglik, prefers
     from pytest_llmeval.metrics._number import number
+    from pytest_llmeval.metrics._perplexity import bits_per_byte, perplexity
     from pytest_llmeval.metrics._regex import regex
     from pytest_llmeval.metrics._rouge import rouge1, rouge2, rougeL
     from pytest_llmeval.metrics._sacrebleu import bleu, chrf, ter
@@ -34,8 +36,10 @@ __all__ = [
     "ChoiceReading",
     "Declaration",
     "Metric",
+    "bits_per_byte",
     "bleu",
     "choice",
+    "choice_loglik",
     "chrf",
     "contains",
     "exact",
@@ -45,9 +49,10 @@ __all__ = [
     "json",
     "metric",
     "metric_names",
-    "micro_f1",
     "number",
+    "perplexity",
     "pooled",
+    "prefers",
     "read_choices",
     "regex",
     "rouge1",
@@ -94,7 +99,7 @@ def score(name: str, response: Any, expected: Any, **options: Any) -> Score:
 def pooled(scores: Iterable[Score]) -> float | None:
     """Return the value of one metric over all scores at once, None of nothing.
 
-    Of `bleu`, `chrf` and `ter` the corpus value, of `choice_f1` micro F1, of
+    Of `bleu`, `chrf` and `ter` the corpus value, of `choice` micro F1, of
     `perplexity` that of all texts together. Scores without a value are left out; say
     beside it how many there were.
 

@@ -43,6 +43,8 @@ class Declaration:
     """Raised when its values change: values of different versions don't compare."""
     extra: str | None = None
     """The optional dependency it needs."""
+    asks_model: bool = False
+    """Takes the model in place of a reply: it asks how likely texts are."""
 
     def scored(
         self,

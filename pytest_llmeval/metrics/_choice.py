@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
@@ -16,9 +16,9 @@ from pytest_llmeval.metrics._choice_gold import Gold, gold_of
 from pytest_llmeval.metrics._choice_labels import LETTERS
 from pytest_llmeval.metrics._choice_reading import ChoiceReading, read_choices
 from pytest_llmeval.metrics._explain import inline, labelled, shown_empty, words_line
-from pytest_llmeval.types import Score
+from pytest_llmeval.types import Pool, Score
 
-__all__ = ["CHOICE", "choice", "explain", "micro_f1", "read_choices"]
+__all__ = ["CHOICE", "choice", "explain", "read_choices"]
 
 CHOICE: Final = Declaration(name="choice")
 _ONE: Final = replace(CHOICE, binary=True)
@@ -64,7 +64,12 @@ def choice(
     value = details[measure]
     reason = "" if value == 1 else _reason(gold, reading)
     declaration = CHOICE if gold.multiple and measure != "exact_set" else _ONE
-    return declaration.scored(value, reason, details)
+    pool = None
+    if gold.multiple and measure == "f1":
+        shared, picked = details["shared"], len(set(reading.labels))
+        counts = (shared, picked - shared, len(gold.letters) - shared)
+        pool = Pool(form="f1", counts=counts)
+    return declaration.scored(value, reason, details, pool)
 
 
 def _details(text: str, gold: Gold, reading: ChoiceReading) -> dict[str, Any]:
@@ -114,26 +119,6 @@ def _listed(letters: Sequence[str], choices: Sequence[str]) -> str:
     if len(letters) > 1:
         return ", ".join(letters)
     return f"{letters[0]} ('{inline(choices[LETTERS.index(letters[0])], 40)}')"
-
-
-def micro_f1(scores: Iterable[Score]) -> float | None:
-    """Return the F1 of all labels of many rows taken together; None without a row.
-
-    The mean of the rows' own F1 is the macro F1, and another number.
-
-    Args:
-        scores: Of `choice`; unscored ones are left out.
-    """
-    scored = [score for score in scores if score.value is not None]
-    shared = sum(score.details["shared"] for score in scored)
-    total = sum(
-        len(score.details[name])
-        for score in scored
-        for name in ("labels", "expected_labels")
-    )
-    if not scored:
-        return None
-    return 2 * shared / total if total else 1.0
 
 
 def explain(score: Score) -> list[str]:

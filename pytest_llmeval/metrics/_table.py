@@ -16,14 +16,18 @@ __all__ = ["HELPERS", "MODULES", "Metric"]
 #: Metric to module. The module has the function under the metric's name, its
 #: `Declaration` under the same in capitals, and ``explain(score)``.
 MODULES: Final[Mapping[str, str]] = {
+    "bits_per_byte": "_perplexity",
     "bleu": "_sacrebleu",
     "choice": "_choice",
+    "choice_loglik": "_loglik",
     "chrf": "_sacrebleu",
     "contains": "_contains",
     "exact": "_exact",
     "f1": "_f1",
     "json": "_json",
     "number": "_number",
+    "perplexity": "_perplexity",
+    "prefers": "_loglik",
     "regex": "_regex",
     "rouge1": "_rouge",
     "rouge2": "_rouge",
@@ -34,7 +38,6 @@ MODULES: Final[Mapping[str, str]] = {
 #: What else users import from here, to its module.
 HELPERS: Final[Mapping[str, str]] = {
     "ChoiceReading": "_choice_reading",
-    "micro_f1": "_choice",
     "read_choices": "_choice_reading",
 }
 

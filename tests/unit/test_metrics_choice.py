@@ -8,7 +8,7 @@ import pytest
 
 from pytest_llmeval import EvalAssertionError, UnscoredError, assert_choice, metrics
 from pytest_llmeval.errors import ConfigError
-from pytest_llmeval.metrics import choice, micro_f1
+from pytest_llmeval.metrics import choice, pooled
 from pytest_llmeval.types import Case, Response, Source
 
 CITIES = ("Paris", "London", "Berlin", "Rome")
@@ -122,9 +122,9 @@ def test_micro_f1_takes_all_labels_together() -> None:
         choice("B", case(labels=(9,))),
     ]
 
-    assert micro_f1(scores) == pytest.approx(2 * 2 / (1 + 1 + 3 + 2))
-    assert micro_f1(scores[2:]) is None
-    assert micro_f1([choice("[]", case(labels=()))]) == 1
+    assert pooled(scores) == pytest.approx(2 * 2 / (1 + 1 + 3 + 2))
+    assert pooled(scores[2:]) is None
+    assert pooled([choice("[]", case(labels=()))]) == 1
 
 
 @pytest.mark.parametrize(

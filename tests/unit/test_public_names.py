@@ -17,7 +17,6 @@ HEAVY = ("httpx", "jinja2", "yaml", "asyncio", "sqlite3", "tenacity")
 BY_ROOM = {
     "pytest_llmeval.metrics": [
         *("exact", "f1", "contains", "regex", "number", "choice", "read_choices"),
-        *("micro_f1",),
     ],
     "pytest_llmeval.judging": ["read_verdict", "settle"],
     "pytest_llmeval.stats": ["wilson_interval"],
