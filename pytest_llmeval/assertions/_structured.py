@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pytest_llmeval import metrics
 from pytest_llmeval.assertions._settle import settle_score
-from pytest_llmeval.errors import UserError
-from pytest_llmeval.evaluate import check_expected, check_reply
-from pytest_llmeval.types import Response, Score
+from pytest_llmeval.assertions._text import scored
+from pytest_llmeval.types import Score
 
 __all__ = ["assert_json", "assert_tool_calls"]
 
@@ -41,10 +39,10 @@ def assert_json(
             nothing.
     """
     __tracebackhide__ = True
-    check_reply(response)
-    check_expected(equals)
-    options = {"schema": schema, "subset": subset, "fenced": fenced}
-    return settle_score(_score("json", response, equals, options), "==", 1, name=name)
+    score = scored(
+        "json", response, equals, schema=schema, subset=subset, fenced=fenced
+    )
+    return settle_score(score, "==", 1, name=name)
 
 
 def assert_tool_calls(
@@ -71,17 +69,5 @@ def assert_tool_calls(
         UnscoredError: The row has no usable column ``tool_calls``.
     """
     __tracebackhide__ = True
-    if not isinstance(response, Response | list | tuple):
-        check_reply(response)
-    check_expected(expected)
-    score = _score("tool_calls", response, expected, {"mode": mode})
+    score = scored("tool_calls", response, expected, mode=mode)
     return settle_score(score, "==", 1, name=name)
-
-
-def _score(metric: str, response: Any, expected: Any, options: dict[str, Any]) -> Score:
-    __tracebackhide__ = True
-    try:
-        return metrics.score(metric, response, expected, **options)
-    except UserError as exc:
-        # Where it was found inside the metric tells a reader nothing.
-        raise exc.with_traceback(None)  # noqa: B904 - the same exception

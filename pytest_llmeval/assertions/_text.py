@@ -7,8 +7,8 @@ from typing import Any, Literal
 from pytest_llmeval import metrics
 from pytest_llmeval.assertions._arguments import checked_threshold
 from pytest_llmeval.assertions._settle import settle_score
-from pytest_llmeval.errors import ConfigError
-from pytest_llmeval.evaluate import check_expected, check_reply
+from pytest_llmeval.errors import ConfigError, UserError
+from pytest_llmeval.evaluate import check_expected, check_reply, not_awaited
 from pytest_llmeval.types import Score
 
 __all__ = [
@@ -166,7 +166,8 @@ def assert_metric(
     """Fail if a metric's value is on the wrong side of `threshold`.
 
     Args:
-        response: A Response or a text.
+        response: A Response or a text; the model (the generator) for a metric that asks
+            how likely texts are.
         expected: A case (its ``expected``) or a value.
         metric: The name of a metric, built in or registered.
         threshold: Least value; greatest where lower is better.
@@ -189,10 +190,14 @@ def assert_metric(
 def scored(metric: str, response: Any, expected: Any, **options: Any) -> Score:
     """Return the score of what a test gives, mistakes in it refused."""
     __tracebackhide__ = True
-    check_reply(response)
     check_expected(expected)
     try:
-        return metrics.score(metric, response, expected, **options)
-    except ConfigError as exc:
+        found = metrics.get_metric(metric)
+        if found.declaration.takes == "text":
+            check_reply(response)
+        elif (message := not_awaited(response, "response")) is not None:
+            raise ConfigError(message)
+        return found(response, expected, **options)
+    except UserError as exc:
         # Where it was found inside the metric tells a reader nothing.
         raise exc.with_traceback(None)  # noqa: B904 - the same exception

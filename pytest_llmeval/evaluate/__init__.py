@@ -7,7 +7,12 @@ a session and look up, call by call, which case is running and what its marker s
 from __future__ import annotations
 
 from pytest_llmeval.evaluate._generator import Generator
-from pytest_llmeval.evaluate._given import check_expected, check_reply, reply_text
+from pytest_llmeval.evaluate._given import (
+    check_expected,
+    check_reply,
+    not_awaited,
+    reply_text,
+)
 from pytest_llmeval.evaluate._judge import Judge, as_judge
 
 __all__ = [
@@ -16,5 +21,6 @@ __all__ = [
     "as_judge",
     "check_expected",
     "check_reply",
+    "not_awaited",
     "reply_text",
 ]

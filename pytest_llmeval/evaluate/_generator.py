@@ -119,6 +119,34 @@ class Generator:
         )
         return await self._likelihood(given)
 
+    def loglikelihoods(self, pairs: Sequence[tuple[str, str]]) -> list[Likelihood]:
+        """Return how likely each text is after its context, asked at the same time.
+
+        Args:
+            pairs: Contexts and continuations, as for `loglikelihood`.
+
+        Raises:
+            ConfigError: One of them is no text.
+            UnscoredError: The first that could not be had.
+        """
+        __tracebackhide__ = True
+        questions = self.aloglikelihoods(pairs)
+        return self.loop.run(questions, instead=self._awaited("aloglikelihoods"))
+
+    async def aloglikelihoods(
+        self, pairs: Sequence[tuple[str, str]]
+    ) -> list[Likelihood]:
+        """Return them, awaited: the same as `loglikelihoods`."""
+        __tracebackhide__ = True
+        import asyncio
+
+        asked = [self.aloglikelihood(context, text) for context, text in pairs]
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        for answer in found:
+            if isinstance(answer, BaseException):
+                raise answer  # when all have ended: none is noted after the case
+        return [answer for answer in found if isinstance(answer, Likelihood)]
+
     def loglikelihood_rolling(self, text: str) -> Likelihood:
         """Return how likely the model holds a whole text to be: its perplexity's base.
 

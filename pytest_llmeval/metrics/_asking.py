@@ -7,7 +7,7 @@ NaN would win.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutine
 from typing import Any, Final
 
 from pytest_llmeval.errors import ConfigError, UnscoredError
@@ -88,6 +88,8 @@ def _read(value: Any) -> Likelihood:
     if isinstance(value, Likelihood):
         return value
     if isawaitable(value):
+        if iscoroutine(value):
+            value.close()  # nobody will await it
         message = "an async model was asked by a plain call: give its awaited answers"
         raise ConfigError(message)
     number = value[0] if isinstance(value, tuple) and len(value) == 2 else value

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any, Literal, ParamSpec
 
 from pytest_llmeval.errors import ConfigError, UnscoredError, did_you_mean
 from pytest_llmeval.types import Case, Pool, Response, Score, as_text
@@ -43,8 +43,9 @@ class Declaration:
     """Raised when its values change: values of different versions don't compare."""
     extra: str | None = None
     """The optional dependency it needs."""
-    asks_model: bool = False
-    """Takes the model in place of a reply: it asks how likely texts are."""
+    takes: Literal["text", "calls", "model"] = "text"
+    """What it looks at: a reply's text, its tool calls, or the model itself, which it
+    asks how likely texts are."""
 
     def scored(
         self,

@@ -20,8 +20,8 @@ from pytest_llmeval.types import TOLERANCE, Case, Score, as_text
 
 __all__ = ["CHOICE_LOGLIK", "PREFERS", "choice_loglik", "explain", "prefers"]
 
-CHOICE_LOGLIK: Final = Declaration(name="choice_loglik", binary=True, asks_model=True)
-PREFERS: Final = Declaration(name="prefers", asks_model=True)
+CHOICE_LOGLIK: Final = Declaration(name="choice_loglik", binary=True, takes="model")
+PREFERS: Final = Declaration(name="prefers", takes="model")
 
 By = Literal["sum", "token", "byte", "character", "mutual_information"]
 _BY: Final = ("sum", "token", "byte", "character", "mutual_information")

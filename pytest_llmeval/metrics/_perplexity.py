@@ -23,10 +23,10 @@ __all__ = [
 ]
 
 PERPLEXITY: Final = Declaration(
-    name="perplexity", low=1.0, high=inf, higher_is_better=False, asks_model=True
+    name="perplexity", low=1.0, high=inf, higher_is_better=False, takes="model"
 )
 BITS_PER_BYTE: Final = Declaration(
-    name="bits_per_byte", high=inf, higher_is_better=False, asks_model=True
+    name="bits_per_byte", high=inf, higher_is_better=False, takes="model"
 )
 
 _UNITS: Final = ("word", "byte", "token")

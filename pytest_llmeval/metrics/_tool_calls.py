@@ -23,7 +23,7 @@ from pytest_llmeval.types import Case, Response, Score
 
 __all__ = ["TOOL_CALLS", "explain", "tool_calls"]
 
-TOOL_CALLS: Final = Declaration(name="tool_calls", binary=True)
+TOOL_CALLS: Final = Declaration(name="tool_calls", binary=True, takes="calls")
 
 _MODES: Final = ("strict", "unordered", "subset", "superset")
 #: Calls of each side that a failure aligns: agents that loop make thousands.

@@ -400,3 +400,25 @@ def test_a_clients_backend_takes_it_in_every_mode(tmp_path: Path) -> None:
         backend = Clients(Config(), tmp_path, mode).backend("fake:s.jsonl")
         assert is_able(backend, "likelihood")
         assert float(given(backend, "x")) == -3
+
+
+def test_several_are_asked_at_once_and_the_first_failure_is_told(
+    asking: Asking, running: SampleRun
+) -> None:
+    class Picky:
+        def generate(self, prompt: Prompt) -> str:
+            return ""
+
+        def loglikelihood(self, context: str, continuation: str) -> float:
+            if continuation == "b":
+                raise ValueError("no b")
+            return -float(len(continuation))
+
+    generator = asking(CallableBackend(name="m", target=Picky()))
+
+    assert [
+        found.logprob for found in generator.loglikelihoods([("", "a"), ("", "aa")])
+    ] == [-1, -2]
+    with pytest.raises(UnscoredError, match="no b"):
+        generator.loglikelihoods([("", "b"), ("", "ccc")])
+    assert len(running.calls) == 4

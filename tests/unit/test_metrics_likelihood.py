@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_llmeval import metrics, stats
-from pytest_llmeval.errors import ConfigError, UnscoredError
+from pytest_llmeval import assert_metric, metrics, stats
+from pytest_llmeval.errors import ConfigError, EvalAssertionError, UnscoredError
 from pytest_llmeval.metrics import (
     bits_per_byte,
     choice_loglik,
@@ -274,7 +274,7 @@ def test_two_texts_are_compared_without_a_case() -> None:
 
 @pytest.mark.parametrize("name", ["better", "rejected"])
 def test_a_pair_with_one_text_is_unscored(name: str) -> None:
-    texts = {"better": "a", "rejected": "b", name: " "}
+    texts: dict[str, Any] = {"better": "a", "rejected": "b", name: " "}
 
     score = prefers(Model(a=-1, b=-2), Case(id="p", input="?", **texts))
 
@@ -328,7 +328,7 @@ def test_an_async_answer_is_refused() -> None:
         async def loglikelihood_rolling(self, text: str) -> float:
             return -1.0
 
-    with pytest.warns(RuntimeWarning), pytest.raises(ConfigError, match="async model"):
+    with pytest.raises(ConfigError, match="async model"):
         perplexity(Async(), "a")
 
 
@@ -352,7 +352,11 @@ def test_explanations_rank_the_texts() -> None:
         "             -2.500  B  London",
         "             -3.000  C  Rome",
     ]
-    assert explain(prefers([-4, -2], PAIR, by="mutual_information")) == []
+    assert explain(prefers([-4, -2, -1, -1], PAIR, by="mutual_information")) == [
+        "by mutual information",
+        "             -1.000  rejected  No.",
+        "             -3.000  better  Because.",
+    ]
 
 
 def test_a_perplexity_says_what_it_is_made_of() -> None:
@@ -360,3 +364,17 @@ def test_a_perplexity_says_what_it_is_made_of() -> None:
         "text      The quick brown fox",
         "logprob   -8.00 over 4 words",
     ]
+
+
+def test_assert_metric_takes_the_model() -> None:
+    score = assert_metric(
+        Model(Paris=-3, London=-1, Rome=-2), CASE, "choice_loglik", threshold=1
+    )
+
+    assert score == 1
+    with pytest.raises(EvalAssertionError) as caught:
+        assert_metric(-40.0, "The quick brown fox", "perplexity", threshold=20)
+    assert (
+        str(caught.value).splitlines()[0]
+        == "perplexity = 22026.47, above the bar of 20"
+    )
