@@ -8,6 +8,7 @@ from __future__ import annotations
 from pytest_llmeval.judging._ask import Ask, Juror
 from pytest_llmeval.judging._judge import judge_reply
 from pytest_llmeval.judging._labels import read_label
+from pytest_llmeval.judging._lists import compare, evaluate
 from pytest_llmeval.judging._pairwise import compare_replies
 from pytest_llmeval.judging._settle import check_score_map, settle
 from pytest_llmeval.judging._verdict import read_verdict
@@ -18,7 +19,9 @@ __all__ = [
     "Juror",
     "check_score_map",
     "check_scores",
+    "compare",
     "compare_replies",
+    "evaluate",
     "judge_reply",
     "read_label",
     "read_verdict",

@@ -18,7 +18,7 @@ BY_ROOM = {
     "pytest_llmeval.metrics": [
         *("exact", "f1", "contains", "regex", "number", "choice", "read_choices"),
     ],
-    "pytest_llmeval.judging": ["read_verdict", "settle"],
+    "pytest_llmeval.judging": ["compare", "evaluate", "read_verdict", "settle"],
     "pytest_llmeval.stats": ["wilson_interval"],
 }
 
