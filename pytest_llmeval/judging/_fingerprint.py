@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from pytest_llmeval.store.key import canonical
+from pytest_llmeval.store.key import fingerprint as of_value
 
 __all__ = ["READER_VERSION", "fingerprint"]
 
@@ -37,10 +36,7 @@ def fingerprint(
         "params": [one.get("params") for one in models],
         **options,
     }
-    hashes = {name: _hash(value) for name, value in parts.items() if value is not None}
+    hashes = {
+        name: of_value(value) for name, value in parts.items() if value is not None
+    }
     return {**hashes, "reader": str(READER_VERSION)}
-
-
-def _hash(value: Any) -> str:
-    text = canonical({"value": value})
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -65,6 +65,7 @@ def settle(
             outcome=None,
             first=first,
             swapped=swapped,
+            favours=_favoured(one, other, scores),
             cause="inconsistent",
             reason=(
                 f"the judge contradicted itself: {one!r}, and with the replies swapped "
@@ -138,6 +139,18 @@ def _is_consistent(
 def _ranks_mirror(one: str, other: str, scores: Mapping[str, float]) -> bool:
     ranks = sorted(set(scores.values()))
     return ranks.index(scores[one]) + ranks.index(scores[other]) == len(ranks) - 1
+
+
+def _favoured(
+    one: str, other: str, scores: Mapping[str, float]
+) -> Literal["first", "second"] | None:
+    """Return the place that both orders' labels prefer, None where they do not."""
+    outcomes = {outcome_of(one, scores), outcome_of(other, scores)}
+    places: Mapping[str, Literal["first", "second"]] = {
+        "loss": "first",
+        "win": "second",
+    }
+    return places.get(outcomes.pop()) if len(outcomes) == 1 else None
 
 
 def outcome_of(

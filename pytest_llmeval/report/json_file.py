@@ -31,6 +31,7 @@ def render(report: Report) -> dict[str, Any]:
         "cases": [_case(record) for record in report.cases],
         "gates": [],
         "comparison": None,
+        "judge": report.judge.to_json(),
     }
 
 
@@ -90,6 +91,7 @@ def _row(row: Row) -> dict[str, Any]:
         "p95_seconds": row.latency.p95_seconds,
         "live_calls_timed": row.latency.n,
         "origins": asdict(row.origins),
+        "judge": row.judge.to_json(),
         "retries": asdict(row.retries),
     }
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Final
 
 from pytest_llmeval.errors import UserError
+from pytest_llmeval.report.judges import JudgeCounter, JudgeSummary
 from pytest_llmeval.report.usage import (
     Cost,
     Latency,
@@ -113,6 +114,7 @@ class Row:
     latency: Latency
     origins: Origins
     retries: Retries
+    judge: JudgeSummary = field(default_factory=JudgeSummary)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +133,7 @@ class Report:
     latency: Latency
     origins: Origins
     retries: Retries
+    judge: JudgeSummary = field(default_factory=JudgeSummary)
 
 
 def build_report(records: Iterable[Record], run: Mapping[str, Any]) -> Report:
@@ -145,12 +148,14 @@ def build_report(records: Iterable[Record], run: Mapping[str, Any]) -> Report:
     """
     rows: dict[Any, _RowCounter] = {}
     overall = UsageCounter()
+    judges = JudgeCounter()
     for record in records:
         key = (record.test, *record.params.items())
         if key not in rows:
             rows[key] = _RowCounter(record)
         rows[key].add(record)
         overall.add_all(_calls_of(record))
+        judges.add(record)
     statuses: Counter[str] = Counter()
     for row in rows.values():
         statuses.update(row.statuses)
@@ -164,6 +169,7 @@ def build_report(records: Iterable[Record], run: Mapping[str, Any]) -> Report:
         latency=overall.latency(),
         origins=overall.origins(),
         retries=overall.retries(),
+        judge=judges.summary(),
     )
 
 
@@ -175,6 +181,7 @@ class _RowCounter:
         self.statuses: Counter[str] = Counter()
         self.metrics: dict[str, _MetricCounter] = {}
         self.usage = UsageCounter()
+        self.judge = JudgeCounter()
 
     def add(self, record: Record) -> None:
         if record.status not in STATUSES:
@@ -186,6 +193,7 @@ class _RowCounter:
         self.records.append(record)
         self.statuses[record.status] += 1
         self.usage.add_all(_calls_of(record))
+        self.judge.add(record)
         for sample in record.samples:
             for check in sample["checks"]:
                 name = check["name"]
@@ -205,6 +213,7 @@ class _RowCounter:
             latency=self.usage.latency(),
             origins=self.usage.origins(),
             retries=self.usage.retries(),
+            judge=self.judge.summary(),
         )
 
 

@@ -67,6 +67,7 @@ def _entries(report: Report, page: Page) -> Iterator[Entry]:
             totals=row.totals,
             below=(
                 *page.wrap(_metrics(row, page), indent=_INDENT, between="   "),
+                *page.wrap(_judge(row, page), indent=_INDENT, between=page.dot),
                 *page.wrap(usage, indent=_INDENT, between=page.dot),
             ),
         )
@@ -101,6 +102,11 @@ def _metric(metric: MetricSummary) -> str:
     if not metric.higher_is_better:
         remarks.append("lower is better")
     return f"{value} ({', '.join(remarks)})"
+
+
+def _judge(row: Row, page: Page) -> Iterator[Segment]:
+    for text in row.judge.texts():
+        yield Segment.of(page.own(text))
 
 
 def _usage(tokens: Tokens, cost: Cost, latency: Latency) -> Iterator[Segment]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pytest_llmeval.stats._agreement import Agreement, agreement_of, disagreement
+from pytest_llmeval.stats._gate import Gate, GateState, parse_gate
 from pytest_llmeval.stats._paired import (
     Difference,
     holm,
@@ -21,7 +23,12 @@ from pytest_llmeval.stats._texts import (
 )
 
 __all__ = [
+    "Agreement",
     "Difference",
+    "Gate",
+    "GateState",
+    "agreement_of",
+    "disagreement",
     "holm",
     "interval_text",
     "losses_to_show",
@@ -30,6 +37,7 @@ __all__ = [
     "money_text",
     "number_text",
     "paired_bootstrap",
+    "parse_gate",
     "pass_at_k",
     "pass_hat_k",
     "percent_text",

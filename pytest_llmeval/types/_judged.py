@@ -123,6 +123,9 @@ class Pairwise:
     """The label the judge gave, the other reply shown first (as A)."""
     swapped: str | None = None
     """The label the judge gave with the two replies swapped."""
+    favours: Literal["first", "second"] | None = None
+    """The place a reply had to stand at to be preferred, whichever it was: set when an
+    inconsistent judge named the same place in both orders."""
     first_reason: str = ""
     swapped_reason: str = ""
     cause: str | None = None
@@ -167,6 +170,7 @@ class Pairwise:
             "outcome": self.outcome,
             "score": self.score,
             "consistent": self.consistent,
+            "favours": self.favours,
             "cause": self.cause,
             "first": clean_json(self.first),
             "swapped": clean_json(self.swapped),

@@ -57,6 +57,7 @@ def test_the_top_has_the_keys_of_format_1() -> None:
         "cases",
         "gates",
         "comparison",
+        "judge",
     ]
     assert data["format"] == 1
     assert data["run"] == {"arguments": ["-x"]}
