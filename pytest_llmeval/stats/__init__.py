@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pytest_llmeval.stats._agreement import Agreement, agreement_of, disagreement
-from pytest_llmeval.stats._gate import Gate, GateState, parse_gate
 from pytest_llmeval.stats._paired import (
     Difference,
     holm,
@@ -25,8 +24,6 @@ from pytest_llmeval.stats._texts import (
 __all__ = [
     "Agreement",
     "Difference",
-    "Gate",
-    "GateState",
     "agreement_of",
     "disagreement",
     "holm",
@@ -37,7 +34,6 @@ __all__ = [
     "money_text",
     "number_text",
     "paired_bootstrap",
-    "parse_gate",
     "pass_at_k",
     "pass_hat_k",
     "percent_text",

@@ -1,4 +1,4 @@
-"""Agreement: kappa against values worked out by hand, disagreement of votes, gates."""
+"""Agreement: kappa against values worked out by hand, disagreement of votes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_llmeval.errors import ConfigError
-from pytest_llmeval.stats import agreement_of, disagreement, parse_gate, wilson_interval
+from pytest_llmeval.stats import agreement_of, disagreement, wilson_interval
 
 
 def pairs(**counts: int) -> list[tuple[str, str]]:
@@ -87,53 +86,3 @@ def test_kappa_lies_within_its_interval_and_its_bounds(rows: Any) -> None:
 )
 def test_disagreement_is_over_pairs_of_answers(groups: Any, share: Any) -> None:
     assert disagreement(groups) == pytest.approx(share)
-
-
-# --- gates ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("worst", "best", "state"),
-    [
-        (0.6, 0.9, "held"),
-        (0.6 - 1e-12, 0.9, "held"),
-        (0.5, 0.59, "broken"),
-        (0.5, 0.6, "undecided"),
-        (None, None, "undecided"),
-        (None, 0.5, "broken"),
-        (0.7, None, "held"),
-    ],
-)
-def test_a_gate_decides_only_what_is_decided(
-    worst: float | None, best: float | None, state: str
-) -> None:
-    assert parse_gate("kappa >= 0.6", ["kappa"]).state(worst, best) == state
-
-
-def test_a_gate_may_be_a_greatest_value() -> None:
-    gate = parse_gate("  undecided<=0.1 ", ["undecided"])
-
-    assert (str(gate), gate.state(0.05, 0.0), gate.state(0.3, 0.2)) == (
-        "undecided <= 0.1",
-        "held",
-        "broken",
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("kapa >= 0.6", "did you mean 'kappa'"),
-        ("kappa > 0.6", "not one"),
-        ("kappa >= high", "not one"),
-        ("kappa >= nan", "not one"),
-        ("kappa 0.6", "not one"),
-        ("", "not one"),
-        (0.6, "0.6 is not one"),
-    ],
-)
-def test_a_gate_that_can_not_be_read_says_so(text: Any, message: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        parse_gate(text, ["kappa", "accuracy"])
-
-    assert message in str(caught.value)
