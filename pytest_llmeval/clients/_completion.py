@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pytest_llmeval.clients._finish import finish_reason
+from pytest_llmeval.clients._tools import calls_of_chat
+from pytest_llmeval.clients._values import count_of, mapping_of, word_of
 from pytest_llmeval.types import Response, Usage, as_text
 
 __all__ = ["first_choice", "read_choice", "usage_of"]
 
-_FINISH = {"function_call": "tool_calls", "max_tokens": "length", "eos": "stop"}
 #: Some models think aloud at the start of the text itself; one that was cut off while
 #: it did has not begun to answer.
 _THINKING = re.compile(
@@ -41,14 +43,19 @@ def read_choice(choice: Mapping[str, Any], data: Mapping[str, Any]) -> Response:
     if not isinstance(message, Mapping):
         message = {"content": choice.get("text")}
     text, reasoning = _text_and_reasoning(message)
-    finish = choice.get("finish_reason")
+    calls = _tool_calls(message)
+    refusal = word_of(message.get("refusal")) or _refusal_part(message)
     return Response(
         text=text,
-        model=_word(data.get("model")),
-        finish_reason=_FINISH.get(finish, finish) if isinstance(finish, str) else None,
+        model=word_of(data.get("model")),
+        finish_reason=finish_reason(
+            choice.get("finish_reason"),
+            has_calls=bool(calls),
+            has_refusal=refusal is not None,
+        ),
         usage=usage_of(data.get("usage")),
-        tool_calls=tuple(_tool_calls(message)),
-        refusal=_word(message.get("refusal")) or _refusal_part(message),
+        tool_calls=tuple(calls),
+        refusal=refusal,
         reasoning=reasoning,
         logprobs=choice.get("logprobs"),
         raw=data,
@@ -59,30 +66,15 @@ def usage_of(data: Any) -> Usage | None:
     """Return the tokens a reply reports, None when it reports none."""
     if not isinstance(data, Mapping):
         return None
-    prompt = _mapping(data.get("prompt_tokens_details"))
-    completion = _mapping(data.get("completion_tokens_details"))
+    prompt = mapping_of(data.get("prompt_tokens_details"))
+    completion = mapping_of(data.get("completion_tokens_details"))
     usage = Usage(
-        input_tokens=_count(data.get("prompt_tokens")),
-        output_tokens=_count(data.get("completion_tokens")),
-        cached_tokens=_count(prompt.get("cached_tokens")),
-        reasoning_tokens=_count(completion.get("reasoning_tokens")),
+        input_tokens=count_of(data.get("prompt_tokens")),
+        output_tokens=count_of(data.get("completion_tokens")),
+        cached_tokens=count_of(prompt.get("cached_tokens")),
+        reasoning_tokens=count_of(completion.get("reasoning_tokens")),
     )
     return usage if usage != Usage() else None
-
-
-def _count(value: Any) -> int | None:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return value if is_count else None
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def _text_and_reasoning(message: Mapping[str, Any]) -> tuple[str, str | None]:
@@ -106,7 +98,7 @@ def _parts(content: list[Any], kind: str) -> Iterator[str]:
     for part in content:
         if isinstance(part, str):
             part = {"text": part}
-        value = _mapping(part).get(kind)
+        value = mapping_of(part).get(kind)
         if isinstance(value, list):  # Mistral's: thoughts hold parts of text
             yield from _parts(value, "text")
         elif isinstance(value, str):
@@ -122,10 +114,8 @@ def _refusal_part(message: Mapping[str, Any]) -> str | None:
     )
 
 
-def _tool_calls(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        if isinstance(call, Mapping):
-            yield call
+def _tool_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    calls = calls_of_chat(message.get("tool_calls"))
     if isinstance(old := message.get("function_call"), Mapping):
-        yield {"type": "function", "function": dict(old)}
+        calls += calls_of_chat([{"function": old}])
+    return calls

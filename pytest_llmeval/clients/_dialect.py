@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from pytest_llmeval.clients._base import Request
 from pytest_llmeval.clients._problem import body_text
 from pytest_llmeval.clients._server import Server
+from pytest_llmeval.clients._switches import Switches, hint_of
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.types import Response
 
@@ -72,17 +73,18 @@ class DialectBackend:
     server: Server
     dialect: Dialect
     params: Mapping[str, Any] = field(default_factory=dict)
+    switches: Switches = field(default_factory=Switches)
     sends_prompt: bool = True
 
     def identity(self, request: Request) -> dict[str, Any]:
-        """Return address, model, messages and parameters."""
+        """Return address, model, messages and parameters, as they are sent."""
+        request = self._whole(request)
         return {
             "provider": self.dialect.provider,
             "base_url": str(self.server.address),
             "model": self.model,
             **self.dialect.identity(),
-            "messages": request.prompt.to_json(),
-            "params": {**self.params, **request.params},
+            **request.asked({}),
         }
 
     async def answer(self, request: Request) -> Response:
@@ -93,9 +95,10 @@ class DialectBackend:
             ConfigError: A parameter can't be sent.
         """
         check_params(self.name, request.params)
-        whole = replace(request, params={**self.params, **request.params})
-        body = self.dialect.body(self.model, whole)
-        reply = await self.server.ask(self.dialect.path(self.model), body)
+        whole = self._whole(request)
+        body = self.switches.without(self.dialect.body(self.model, whole))
+        path = self.dialect.path(self.model)
+        reply = await self.server.ask(path, body, hint=hint_of)
         if not isinstance(reply.data, Mapping):
             raise self.server.no_object(
                 reply, wanted=self.dialect.wanted, speaks=self.dialect.speaks
@@ -113,6 +116,11 @@ class DialectBackend:
             provider=self.dialect.provider,
             latency_seconds=reply.seconds,
         )
+
+    def _whole(self, request: Request) -> Request:
+        """Return a request with the entry's parameters and switches in it."""
+        params = {**self.params, **request.params}
+        return self.switches.applied(replace(request, params=params))
 
     async def close(self) -> None:
         """Close the connections."""

@@ -6,7 +6,7 @@ out of every error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -44,12 +44,16 @@ class Server:
     models_path: str | None = "/models"
     """Where it lists its models; None where it has none."""
 
-    async def ask(self, path: str, body: Any) -> HttpReply:
+    async def ask(
+        self, path: str, body: Any, *, hint: Callable[[str, Any], str] | None = None
+    ) -> HttpReply:
         """Return the reply to a request.
 
         Args:
             path: Below the address, with its slash.
             body: Sent as JSON.
+            hint: Returns what to do about a request that was refused, from the
+                server's sentence and the body; it ends the error's text.
 
         Raises:
             ProviderError: There is none, or the server says that something is wrong.
@@ -57,7 +61,10 @@ class Server:
         """
         reply = await self.send("POST", path, body)
         if (problem := problem_of(reply)) is not None:
-            raise await self.refused(problem)
+            is_refusal = problem.status in {400, 422}
+            raise await self.refused(
+                problem, hint(problem.said, body) if hint and is_refusal else ""
+            )
         return reply
 
     async def send(self, method: str, path: str, body: Any = None) -> HttpReply:
@@ -74,9 +81,9 @@ class Server:
         except ProviderError as exc:
             raise self.clean(exc) from None
 
-    async def refused(self, problem: Problem) -> ProviderError:
+    async def refused(self, problem: Problem, hint: str = "") -> ProviderError:
         """Return the error of a reply that is no answer."""
-        text = f"{self.name}: {problem}"
+        text = f"{self.name}: {problem}{hint}"
         if problem.status in {401, 403}:
             text += f" ({self.keys.origin})"
         if problem.status == 404:

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from pytest_llmeval.clients._base import Ability, GivenText, Request
 from pytest_llmeval.clients._given import read_likelihood, without_likelihoods
+from pytest_llmeval.clients._values import at_path
 from pytest_llmeval.errors import ConfigError, UnscoredError, did_you_mean
 from pytest_llmeval.loop import in_daemon_thread, maybe_await
 from pytest_llmeval.types import Response
@@ -184,15 +185,12 @@ class CallableBackend:
                 f"where the text is, `reply: dotted.path`"
             )
             raise UnscoredError(message, cause="application")
-        found: Any = value
-        for part in self.reply.split("."):
-            found = _step(found, part)
-            if found is None:
-                message = (
-                    f"{self.name} returned a mapping without {self.reply!r} "
-                    f"(keys: {keys})"
-                )
-                raise UnscoredError(message, cause="application")
+        found = at_path(value, self.reply)
+        if found is None:
+            message = (
+                f"{self.name} returned a mapping without {self.reply!r} (keys: {keys})"
+            )
+            raise UnscoredError(message, cause="application")
         return found
 
 
@@ -203,14 +201,6 @@ def _without_us(exc: BaseException) -> BaseException:
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(here):
         trace = trace.tb_next
     return exc.with_traceback(trace) if trace is not None else exc
-
-
-def _step(value: Any, part: str) -> Any:
-    if isinstance(value, Mapping):
-        return value.get(part)
-    if isinstance(value, list | tuple) and part.isdigit() and int(part) < len(value):
-        return value[int(part)]
-    return None
 
 
 def _without_stop(call: Callable[..., Any]) -> Callable[..., Any]:

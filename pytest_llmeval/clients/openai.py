@@ -13,7 +13,14 @@ from typing import Any, ClassVar
 from pytest_llmeval.clients._base import Request
 from pytest_llmeval.clients._completion import first_choice, read_choice
 from pytest_llmeval.clients._dialect import NoAnswerError
-from pytest_llmeval.types import Response
+from pytest_llmeval.clients._structured import is_strict
+from pytest_llmeval.clients._tools import (
+    arguments_text,
+    calls_of_chat,
+    chosen,
+    definition,
+)
+from pytest_llmeval.types import Message, Prompt, Response
 
 __all__ = ["DEFAULT_BASE_URL", "OpenAIDialect"]
 
@@ -46,9 +53,9 @@ class OpenAIDialect:
         asked: dict[str, Any] = (
             {"prompt": request.prompt.text}
             if self.api == "completions"
-            else {"messages": request.prompt.to_json()}
+            else {"messages": _messages(request.prompt)}
         )
-        return {"model": model, **asked, **request.params}
+        return {"model": model, **asked, **_params(request.params)}
 
     def read(self, data: Mapping[str, Any]) -> Response:
         """Return the first choice.
@@ -63,3 +70,44 @@ class OpenAIDialect:
                 what += ": servers send that when a filter took the answer out"
             raise NoAnswerError(what)
         return read_choice(choice, data)
+
+
+def _messages(prompt: Prompt) -> list[dict[str, Any]]:
+    return [message.to_json() | _calls(message) for message in prompt.messages]
+
+
+def _calls(message: Message) -> dict[str, Any]:
+    """Return a message's tool calls in OpenAI's form, nothing where there are none."""
+    items = message.extra.get("tool_calls")
+    if not isinstance(items, list | tuple):
+        return {}
+    return {"tool_calls": [_call(item) for item in items]}
+
+
+def _call(item: Any) -> Any:
+    if not isinstance(item, Mapping) or "name" not in item:
+        return item
+    call = calls_of_chat([item])[0]
+    function = {"name": call["name"], "arguments": arguments_text(call)}
+    return {"id": call["id"], "type": "function", "function": function}
+
+
+def _params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters with tools, choice and schema in OpenAI's form."""
+    sent = dict(params)
+    if isinstance(tools := sent.get("tools"), list | tuple):
+        sent["tools"] = [_tool(tool) for tool in tools]
+    if "tool_choice" in sent:
+        name, other = chosen(sent["tool_choice"], {})
+        if name is not None:
+            other = {"type": "function", "function": {"name": name}}
+        sent["tool_choice"] = other
+    if (schema := sent.pop("json_schema", None)) is not None:
+        named = {"name": "reply", "schema": schema, "strict": is_strict(schema)}
+        sent["response_format"] = {"type": "json_schema", "json_schema": named}
+    return sent
+
+
+def _tool(tool: Any) -> Any:
+    found = definition(tool)
+    return tool if found is None else {"type": "function", "function": found}

@@ -63,17 +63,28 @@ def _settings(backend: Backend, request: Request) -> dict[str, Any]:
 
 
 def _cut(response: Response, backend: Backend) -> UnscoredError | None:
-    """Return the error of a reply that was cut off, if its entry does not accept it."""
-    if response.finish_reason != "length" or isinstance(backend, CutAccepted):
-        return None
+    """Return the error of a reply that is not whole, if its entry does not accept it."""
+    who = f"the reply of {response.model or response.provider}"
     end = response.text[-60:]
     shown = f"it ends {end!r}" if end else "nothing of it was text"
-    message = (
-        f"the reply of {response.model or response.provider} was cut off at its token "
-        f"limit (finish_reason length); {shown}; raise max_tokens in its params, or "
-        f"say on_length: score in its entry"
-    )
-    return UnscoredError(message, cause="cut")
+    match response.finish_reason:
+        case "length" if not isinstance(backend, CutAccepted):
+            message = (
+                f"{who} was cut off at its token limit (finish_reason length); {shown}; "
+                f"raise max_tokens in its params, or say on_length: score in its entry"
+            )
+            return UnscoredError(message, cause="cut")
+        case "content_filter":
+            message = (
+                f"a content filter took {who}, or its end, out (finish_reason "
+                f"content_filter); {shown}"
+            )
+            return UnscoredError(message, cause="cut")
+        case "error":
+            message = f"{who} broke off (finish_reason error); {shown}"
+            return UnscoredError(message, cause="provider")
+    return None
+
 
 
 async def ask_likelihood(

@@ -139,6 +139,12 @@ def _problem_of(answer: Response) -> Reading | None:
             f"raise max_tokens in its params; it ends {printable(answer.text[-60:])}"
         )
         return Reading(said=None, reason=reason)
+    if answer.finish_reason in {"content_filter", "error"}:
+        reason = (
+            f"the judge's reply is not whole (finish_reason {answer.finish_reason}); "
+            f"it ends {printable(answer.text[-60:])}"
+        )
+        return Reading(said=None, reason=reason)
     if answer.refusal:
         reason = f"the judge refused: {printable(answer.refusal)}"
         return Reading(said=None, reason=reason)

@@ -158,13 +158,22 @@ def text_of(response: Any, references: Sequence[str] = ()) -> str:
         return text
     if not response.is_from_model or any(not r.strip() for r in references):
         return text
-    reason = response.finish_reason or "not given"
-    message = (
-        f"{response.model or response.provider or 'the model'} replied with "
-        f"{'an empty text' if not text else 'white space only'} "
-        f"(finish_reason {reason})"
-    )
-    raise UnscoredError(message, cause="empty")
+    raise _no_text(response)
+
+
+def _no_text(response: Response) -> UnscoredError:
+    """Return the error of a model's reply that says nothing."""
+    who = response.model or response.provider or "the model"
+    reason = f"(finish_reason {response.finish_reason or 'not given'})"
+    if response.refusal:
+        message = f"{who} refused to answer: {response.refusal!r} {reason}"
+        return UnscoredError(message, cause="refused")
+    if response.tool_calls:
+        names = ", ".join(str(call.get("name")) for call in response.tool_calls)
+        message = f"{who} asked for tools ({names}) and said nothing {reason}"
+        return UnscoredError(message, cause="empty")
+    what = "white space only" if response.text else "an empty text"
+    return UnscoredError(f"{who} replied with {what} {reason}", cause="empty")
 
 
 def _plain_text(response: Any) -> str:

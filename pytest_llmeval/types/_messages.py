@@ -113,7 +113,8 @@ class Response:
     provider: str = ""
     """The part of the spec before the colon (``openai``, ``python``, ``column``)."""
     finish_reason: str | None = None
-    """stop, length, tool_calls, content_filter; other words as the server said them."""
+    """stop, length, tool_calls, content_filter, refusal, error (docs/providers.md); other
+    words as the server said them."""
     usage: Usage | None = None
     cost: float | None = None
     """US dollars; None is unknown."""
@@ -123,6 +124,8 @@ class Response:
     sources: tuple[str, ...] = ()
     """Passages the application says it used."""
     tool_calls: tuple[Mapping[str, Any], ...] = ()
+    """Each ``{"id", "name", "arguments"}``; the arguments parsed, or as the text they
+    were where that is not JSON."""
     refusal: str | None = None
     reasoning: str | None = None
     logprobs: Any = None

@@ -22,6 +22,7 @@ CAUSES: Final = (
     "data",  # the dataset row lacks something or holds something unusable
     "cut",  # the reply ended at the token limit
     "empty",  # a model replied with nothing
+    "refused",  # a model declined to answer, and wrote nothing else
     "setup",  # a fixture raised
     "suite",  # a mistake in the test itself
     "crashed",  # the worker process died

@@ -91,13 +91,20 @@ def test_a_judge_that_refuses_or_is_cut_off_gives_no_verdict(
         ({"content": "The three causes are: first, the"}, "length", "cut", "length"),
         ({"content": ""}, "length", "cut", "token limit"),
         ({"content": ""}, "stop", "empty", "empty"),
-        ({"content": None, "refusal": "I can't help with that."}, "stop", None, ""),
+        (
+            {"content": None, "refusal": "I can't help with that."},
+            "stop",
+            "refused",
+            "I can't help with that.",
+        ),
         (
             {"content": None, "tool_calls": [{"id": "t1", "function": {"name": "f"}}]},
             "tool_calls",
-            None,
-            "",
+            "empty",
+            "asked for tools (f) and said nothing",
         ),
+        ({"content": "None"}, "content_filter", "cut", "a content filter took"),
+        ({"content": "None"}, "error", "provider", "broke off"),
     ],
 )
 def test_a_generator_without_an_answer_is_unscored(
@@ -105,7 +112,7 @@ def test_a_generator_without_an_answer_is_unscored(
     server: FaultServer,
     message: dict[str, Any],
     finish: str,
-    cause: str | None,
+    cause: str,
     words: str,
 ) -> None:
     server.always({"choices": [{"message": message, "finish_reason": finish}]})
@@ -125,6 +132,6 @@ def test_a(case, generator):
     result, data = judged.report()
 
     assert data["cases"][0]["status"] == "unscored"
-    assert cause is None or data["cases"][0]["cause"] == cause
+    assert data["cases"][0]["cause"] == cause
     assert words in result.stdout.str()
     assert result.ret == pytest.ExitCode.TESTS_FAILED

@@ -1,0 +1,60 @@
+"""Parts of a reply, taken for what they are and not for what they should be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["at_path", "count_of", "known_sum", "mapping_of", "mappings_in", "word_of"]
+
+
+def count_of(value: Any) -> int | None:
+    """Return a number of tokens, None for anything that is none."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if is_count else None
+
+
+def known_sum(*counts: int | None) -> int | None:
+    """Return the sum of the counts that are known, None when none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def mapping_of(value: Any) -> Mapping[str, Any]:
+    """Return a mapping, an empty one for anything that is none."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def mappings_in(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the mappings of a list; nothing for anything that is no list."""
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, Mapping):
+            yield item
+
+
+def word_of(value: Any) -> str | None:
+    """Return a text, None for an empty one and anything that is none."""
+    return value if isinstance(value, str) and value else None
+
+
+def at_path(value: Any, path: str) -> Any:
+    """Return what stands at a dotted path (``choices.0.text``), None when nothing.
+
+    Args:
+        value: Mappings and lists within each other.
+        path: Keys and indices; an index from the end is negative.
+    """
+    for part in path.split("."):
+        value = _step(value, part)
+    return value
+
+
+def _step(value: Any, part: str) -> Any:
+    if isinstance(value, Mapping):
+        return value.get(part)
+    if isinstance(value, list | tuple) and part.removeprefix("-").isdecimal():
+        index = int(part)
+        return value[index] if -len(value) <= index < len(value) else None
+    return None
