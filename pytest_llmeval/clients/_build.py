@@ -1,34 +1,28 @@
-"""From an entry to its backend: one builder a provider, and the entry's secrets."""
+"""From an entry to its backend: one builder a provider."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_llmeval.clients._address import Address
 from pytest_llmeval.clients._base import Backend, Owner
-from pytest_llmeval.clients._dialect import DialectBackend, check_params
-from pytest_llmeval.clients._http import Wire
-from pytest_llmeval.clients._keys import Keys
+from pytest_llmeval.clients._dialect import Dialect, DialectBackend, check_params
 from pytest_llmeval.clients._launch import Launch
-from pytest_llmeval.clients._logs import CleanLog
-from pytest_llmeval.clients._server import Server
+from pytest_llmeval.clients._servers import server_of
+from pytest_llmeval.clients._switches import Switches
+from pytest_llmeval.clients.anthropic import AnthropicDialect
 from pytest_llmeval.clients.column import ColumnBackend
+from pytest_llmeval.clients.gemini import GeminiDialect
 from pytest_llmeval.clients.local import LocalBackend
 from pytest_llmeval.clients.models import weights_path
-from pytest_llmeval.clients.openai import DEFAULT_BASE_URL, OpenAIDialect
+from pytest_llmeval.clients.openai import OpenAIDialect
 from pytest_llmeval.clients.openai_texts import OpenAIBackend
+from pytest_llmeval.clients.responses import ResponsesDialect
 from pytest_llmeval.config import Limits, ModelEntry
 from pytest_llmeval.errors import ConfigError
-from pytest_llmeval.redact import Redactor
 
-__all__ = ["Surroundings", "build", "host_of", "secrets_of"]
-
-#: Providers without a server that would refuse or limit anything.
-_WITHOUT_SERVER = frozenset({"column", "fake", "python"})
+__all__ = ["Surroundings", "build"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,26 +49,6 @@ def build(entry: ModelEntry, around: Surroundings) -> Backend:
     return _PROVIDERS[entry.provider](entry, around)
 
 
-def secrets_of(entry: ModelEntry) -> Iterable[str]:
-    """Yield the secrets an entry names, whether it can be built or not."""
-    yield from _keys(entry).secrets()
-    with suppress(ConfigError):
-        yield from _address(entry).secrets()
-
-
-def host_of(entry: ModelEntry) -> str | None:
-    """Return what names an entry's server and key, as its limits are counted by them.
-
-    None for what has no server. The key itself is not in it.
-    """
-    if entry.provider in _WITHOUT_SERVER:
-        return None
-    if entry.provider == "local":
-        return f"local:{entry.model}"
-    digest = hashlib.sha256("\n".join(sorted(_keys(entry).secrets())).encode())
-    return f"{_address(entry)} {digest.hexdigest()[:16]}"
-
-
 def _column(entry: ModelEntry, around: Surroundings) -> Backend:
     return ColumnBackend(name=entry.name, column=entry.model)
 
@@ -98,47 +72,64 @@ def _python(entry: ModelEntry, around: Surroundings) -> Backend:
 
 
 def _openai(entry: ModelEntry, around: Surroundings) -> Backend:
+    dialect = OpenAIDialect(api=_api(entry))
+    return OpenAIBackend.of(_speaking(dialect, entry, around))
+
+
+def _responses(entry: ModelEntry, around: Surroundings) -> Backend:
+    return _speaking(ResponsesDialect(), entry, around)
+
+
+def _anthropic(entry: ModelEntry, around: Surroundings) -> Backend:
+    return _speaking(AnthropicDialect(), entry, around)
+
+
+def _gemini(entry: ModelEntry, around: Surroundings) -> Backend:
+    return _speaking(GeminiDialect(), entry, around)
+
+
+def _speaking(
+    dialect: Dialect, entry: ModelEntry, around: Surroundings
+) -> DialectBackend:
     check_params(entry.name, entry.params)
-    return OpenAIBackend.of(
-        DialectBackend(
-            name=entry.name,
-            model=entry.model,
-            server=_server(entry, around),
-            dialect=OpenAIDialect(api=_api(entry)),
-            params=entry.params,
-        )
-    )
-
-
-def _server(entry: ModelEntry, around: Surroundings) -> Server:
-    keys = _keys(entry)
-    keys.check()
-    return Server(
+    return DialectBackend(
         name=entry.name,
         model=entry.model,
-        address=_address(entry),
-        keys=keys,
-        wire=Wire(
-            width=around.limits.concurrency,
-            timeout_seconds=around.limits.timeout_seconds,
-            deadline_seconds=around.limits.deadline_seconds,
-            ca_bundle=str(around.root / entry.ca_bundle) if entry.ca_bundle else None,
-            log=CleanLog(lambda text: Redactor(secrets_of(entry)).text(text)),
-        ),
+        server=server_of(entry, root=around.root, limits=around.limits),
+        dialect=dialect,
+        params=entry.params,
+        switches=_switches(entry),
     )
 
 
-def _address(entry: ModelEntry) -> Address:
-    return Address.of(entry.base_url or DEFAULT_BASE_URL, model=entry.name)
+def _switches(entry: ModelEntry) -> Switches:
+    given = entry.options
+    return Switches(
+        omit=tuple(given.get("omit", ())),
+        max_tokens_key=given.get("max_tokens_key", "max_tokens"),
+        system_role=given.get("system_role", "system"),
+        takes_schema=bool(given.get("json_schema")),
+    )
 
 
-def _keys(entry: ModelEntry) -> Keys:
-    return Keys(
-        model=entry.name,
-        variable=entry.api_key_env or "OPENAI_API_KEY",
-        headers=entry.headers,
-        # A server of one's own often takes none, unless the entry names one.
-        is_required=entry.base_url is None or entry.api_key_env is not None,
+def _http(entry: ModelEntry, around: Surroundings) -> Backend:
+    from pytest_llmeval.clients._bodies import Body
+    from pytest_llmeval.clients.http import HttpBackend, Paths
+
+    given = entry.options
+    return HttpBackend(
+        name=entry.name,
+        server=server_of(entry, root=around.root, limits=around.limits),
+        body=Body(entry.name, given.get("body"), root=around.root),
+        paths=Paths(
+            reply=entry.reply,
+            usage=given.get("usage"),
+            cost=given.get("cost"),
+            sources=given.get("sources"),
+            error=given.get("error"),
+        ),
+        method=given.get("method", "POST"),
+        params=entry.params,
     )
 
 
@@ -158,6 +149,7 @@ def _local(entry: ModelEntry, around: Surroundings) -> Backend:
         limits=around.limits,
         params=entry.params,
         api=_api(entry),
+        switches=_switches(entry),
     )
 
 
@@ -172,6 +164,10 @@ def _api(entry: ModelEntry) -> str:
 _Builder = Callable[[ModelEntry, Surroundings], Backend]
 _PROVIDERS: Mapping[str, _Builder] = {
     "openai": _openai,
+    "openai-responses": _responses,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+    "http": _http,
     "local": _local,
     "column": _column,
     "fake": _fake,

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_llmeval.clients._base import Backend, Owner
-from pytest_llmeval.clients._build import Surroundings, build, host_of, secrets_of
+from pytest_llmeval.clients._build import Surroundings, build
 from pytest_llmeval.clients._cut import CutAccepted
+from pytest_llmeval.clients._servers import host_of, secrets_of
 from pytest_llmeval.clients._transport import proxy_secrets
 from pytest_llmeval.clients.column import ColumnBackend
 from pytest_llmeval.clients.limits import Limiters
@@ -105,7 +106,9 @@ class Clients:
                 limiter=self._limiters.of(host),
                 limits=self._config.limits,
             )
-        is_stable = entry.provider != "python" if entry.cache is None else entry.cache
+        # Code under test, which no key can know.
+        is_code = entry.provider in {"python", "http"}
+        is_stable = not is_code if entry.cache is None else entry.cache
         backend = self._recorded(backend, is_stable=is_stable)
         return backend if entry.on_length != "score" else CutAccepted(inner=backend)
 

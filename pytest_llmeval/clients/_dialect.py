@@ -78,7 +78,7 @@ class DialectBackend:
 
     def identity(self, request: Request) -> dict[str, Any]:
         """Return address, model, messages and parameters, as they are sent."""
-        request = self._whole(request)
+        request = self.switches.applied(request, self.params)
         return {
             "provider": self.dialect.provider,
             "base_url": str(self.server.address),
@@ -95,7 +95,7 @@ class DialectBackend:
             ConfigError: A parameter can't be sent.
         """
         check_params(self.name, request.params)
-        whole = self._whole(request)
+        whole = self.switches.applied(request, self.params)
         body = self.switches.without(self.dialect.body(self.model, whole))
         path = self.dialect.path(self.model)
         reply = await self.server.ask(path, body, hint=hint_of)
@@ -116,11 +116,6 @@ class DialectBackend:
             provider=self.dialect.provider,
             latency_seconds=reply.seconds,
         )
-
-    def _whole(self, request: Request) -> Request:
-        """Return a request with the entry's parameters and switches in it."""
-        params = {**self.params, **request.params}
-        return self.switches.applied(replace(request, params=params))
 
     async def close(self) -> None:
         """Close the connections."""

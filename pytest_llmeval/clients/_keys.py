@@ -15,6 +15,8 @@ __all__ = ["Keys", "Secret", "filled", "variables_in"]
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 #: What a header's name may be made of (RFC 9110, section 5.6.2).
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+#: Headers that a provider takes its key from.
+_KEY_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 
 
 class Secret:
@@ -107,15 +109,14 @@ class Keys:
     @property
     def origin(self) -> str:
         """Where the key came from, for error texts."""
-        if not self._variable:
-            return "key made for this run"
-        if any(name.lower() == "authorization" for name in self._headers):
-            return "key from the entry's header Authorization"
+        if (name := self._own_header) is not None:
+            return f"key from the entry's header {name}"
         if self.key is not None:
-            return f"key from ${self._variable}"
+            made = "key made for this run"
+            return f"key from ${self._variable}" if self._variable else made
+        unset = f": ${self._variable} is not set" if self._variable else ""
         return (
-            f"no key was sent: ${self._variable} is not set; name the variable that "
-            f"holds it with api_key_env"
+            f"no key was sent{unset}; name the variable that holds it with api_key_env"
         )
 
     @cached_property
@@ -126,7 +127,7 @@ class Keys:
             ProviderError: There is none, or it can't be sent.
         """
         value = os.environ.get(self._variable, "").strip()
-        if not value and self._is_required:
+        if not value and self._is_required and self._own_header is None:
             message = (
                 f"{self._model}: no key: the environment variable {self._variable} is "
                 f"not set (.env files are not read); export it, name another one with "
@@ -161,6 +162,12 @@ class Keys:
             if shown[name] == MARK and not variables_in(text):
                 # Written into the file itself, perhaps after the word Bearer.
                 yield from (text, text.split(" ")[-1])
+
+    @property
+    def _own_header(self) -> str | None:
+        """The entry's own header that carries a key, None when there is none."""
+        fitting = (name for name in self._headers if name.lower() in _KEY_HEADERS)
+        return next(fitting, None)
 
     def _variables(self) -> Iterable[str]:
         for text in self._headers.values():

@@ -154,7 +154,8 @@ class Server:
         for name, value in self.keys.headers.items():
             request.headers[name] = value.reveal()
         if (query := self.address.query()) is not None:
-            request.url = request.url.copy_with(query=query.reveal().encode())
+            parts = [query.reveal().encode(), request.url.query]
+            request.url = request.url.copy_with(query=b"&".join(filter(None, parts)))
         return request
 
     async def _models_there_are(self) -> str:

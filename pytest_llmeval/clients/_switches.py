@@ -31,9 +31,14 @@ class Switches:
     takes_schema: bool = False
     """Whether a schema that a judge wishes for is sent."""
 
-    def applied(self, request: Request) -> Request:
-        """Return a request as it is to be sent."""
-        params = dict(request.params)
+    def applied(self, request: Request, params: Mapping[str, Any]) -> Request:
+        """Return a request as it is to be sent.
+
+        Args:
+            request: What is asked.
+            params: Those of the entry; the request's own come before them.
+        """
+        params = {**params, **request.params}
         if self.takes_schema and request.schema and "response_format" not in params:
             params.setdefault("json_schema", request.schema)
         params = {k: v for k, v in params.items() if k not in self.omit}

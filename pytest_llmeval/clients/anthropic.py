@@ -141,7 +141,9 @@ def _content(group: Sequence[Turn]) -> Any:
 def _blocks(turn: Turn) -> list[Any]:
     blocks = [_block(part) for part in parts_of(turn.content)]
     if turn.role == "tool":
-        content = as_text(turn.content) if not isinstance(turn.content, list) else blocks
+        content = (
+            as_text(turn.content) if not isinstance(turn.content, list) else blocks
+        )
         return [
             {"type": "tool_result", "tool_use_id": turn.call_id, "content": content}
         ]
@@ -196,5 +198,3 @@ def _tool(tool: Any) -> Any:
         return tool
     parameters = found.pop("parameters", {"type": "object", "properties": {}})
     return {**found, "input_schema": parameters}
-
-

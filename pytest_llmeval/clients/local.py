@@ -13,6 +13,7 @@ from pytest_llmeval.clients._http import Wire
 from pytest_llmeval.clients._keys import Keys
 from pytest_llmeval.clients._launch import Launch
 from pytest_llmeval.clients._server import Server
+from pytest_llmeval.clients._switches import Switches
 from pytest_llmeval.clients.openai import OpenAIDialect
 from pytest_llmeval.clients.openai_texts import OpenAIBackend
 from pytest_llmeval.config import Limits
@@ -36,6 +37,7 @@ class LocalBackend:
     limits: Limits
     params: Mapping[str, Any] = field(default_factory=dict)
     api: str = "chat"
+    switches: Switches = field(default_factory=Switches)
     sends_prompt: bool = True
     _client: OpenAIBackend | None = None
     _starting: asyncio.Lock | None = None
@@ -46,7 +48,7 @@ class LocalBackend:
             "provider": "local",
             "model": self.model,
             **({"api": self.api} if request.given is None else {}),
-            **request.asked(self.params),
+            **self.switches.applied(request, self.params).asked({}),
         }
 
     async def answer(self, request: Request) -> Response:
@@ -99,5 +101,6 @@ class LocalBackend:
                 server=server,
                 dialect=OpenAIDialect(api=self.api),
                 params=self.params,
+                switches=self.switches,
             )
         )

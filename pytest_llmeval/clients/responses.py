@@ -123,7 +123,9 @@ def _thoughts(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _logprobs(parts: Sequence[Mapping[str, Any]]) -> Any:
-    found = [t for p in _of(parts, "output_text") for t in mappings_in(p.get("logprobs"))]
+    found = [
+        t for p in _of(parts, "output_text") for t in mappings_in(p.get("logprobs"))
+    ]
     return {"content": found} if found else None
 
 

@@ -38,7 +38,7 @@ class ModelEntry:
     """Dotted path of the text in what comes back."""
     panel: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Keys that one provider alone knows (body, api_version, deployment, api)."""
+    """Keys that only some providers know (`_options.OPTIONS`), as far as given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

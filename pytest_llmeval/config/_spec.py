@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, cast
 
 from pytest_llmeval.config._check import Section, plain
 from pytest_llmeval.config._model import Config, ModelEntry
+from pytest_llmeval.config._options import OPTIONS, options_of
 from pytest_llmeval.errors import ConfigError, did_you_mean
 
 __all__ = ["PROVIDERS", "model_entry", "parse_spec"]
@@ -26,7 +27,6 @@ PROVIDERS: Final[Mapping[str, str]] = {
 }
 #: Providers that need nothing after the colon.
 _NO_MODEL: Final = frozenset({"local", "http"})
-_OPTIONS: Final = ("body", "method", "api", "api_version", "deployment", "json_schema")
 _KEYS: Final = (
     "provider",
     "model",
@@ -41,7 +41,7 @@ _KEYS: Final = (
     "pass",
     "reply",
     "panel",
-    *_OPTIONS,
+    *OPTIONS,
 )
 _PRICES: Final = ("input", "output", "cached_input")
 _URL: Final = re.compile(r"https?://\S+\Z", re.IGNORECASE)
@@ -115,7 +115,6 @@ def model_entry(name: str, section: Section, names: frozenset[str]) -> ModelEntr
         raise section.fail("base_url is missing: http needs the URL to call")
     on_length = section.choice("on_length", ("unscored", "score"))
     passes = section.choice("pass", ("prompt", "case"))
-    section.flag("json_schema")
     return ModelEntry(
         name=name,
         provider=provider,
@@ -130,11 +129,7 @@ def model_entry(name: str, section: Section, names: frozenset[str]) -> ModelEntr
         on_length=cast(Literal["unscored", "score"], on_length),
         pass_=cast(Literal["prompt", "case"], passes),
         reply=section.text("reply"),
-        options={
-            key: plain(section.data[key])
-            for key in _OPTIONS
-            if section.data.get(key) is not None
-        },
+        options=options_of(section, provider),
     )
 
 

@@ -86,7 +86,6 @@ def _cut(response: Response, backend: Backend) -> UnscoredError | None:
     return None
 
 
-
 async def ask_likelihood(
     backend: Backend, given: GivenText, role: str, running: SampleRun | None
 ) -> Likelihood:

@@ -18,6 +18,9 @@ __all__ = ["Ask", "Juror", "Question", "Said", "ask_all"]
 #: the index of the vote. Raises UnscoredError when it can't be asked.
 Ask = Callable[[Prompt, Mapping[str, Any], int], Awaitable[Response]]
 
+#: Finish reasons of replies that are not whole.
+_CUT = frozenset({"length", "content_filter", "error"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Juror:
@@ -101,7 +104,7 @@ def _vote(
         said=reading.said,
         reason=reading.reason,
         raw=answer.text,
-        cause="cut" if answer.finish_reason == "length" else cause,
+        cause="cut" if answer.finish_reason in _CUT else cause,
         judge=juror.name,
         index=index,
         model=answer.model,

@@ -8,7 +8,15 @@ as they were written.
 from __future__ import annotations
 
 from pytest_llmeval.prompts._free import render_text
+from pytest_llmeval.prompts._jinja import MissingValue, PrintError
 from pytest_llmeval.prompts._render import render, template_check
 from pytest_llmeval.prompts._template import Template
 
-__all__ = ["Template", "render", "render_text", "template_check"]
+__all__ = [
+    "MissingValue",
+    "PrintError",
+    "Template",
+    "render",
+    "render_text",
+    "template_check",
+]

@@ -116,12 +116,13 @@ class Template:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The variables a text uses; none of a callable."""
-        from jinja2.meta import find_undeclared_variables
+        """The variables that the text takes from outside; none of a callable."""
+        from jinja2 import meta
 
-        return frozenset(
-            find_undeclared_variables(environment().parse(self.text or ""))
-        )
+        _ = self.compiled  # a text that isn't Jinja is told
+        jinja = environment()
+        found = meta.find_undeclared_variables(jinja.parse(self.text or ""))
+        return frozenset(map(str, found - jinja.globals.keys()))
 
     @cached_property
     def braced(self) -> tuple[str, ...]:

@@ -1,0 +1,68 @@
+"""Keys of an entry that only some providers know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pytest_llmeval.config._check import Section, plain
+
+__all__ = ["OPTIONS", "options_of"]
+
+_MODELS: Final = ("openai", "openai-responses", "anthropic", "gemini", "local")
+_METHODS: Final = ("POST", "GET", "PUT", "PATCH", "DELETE")
+#: The keys, and the providers that know each.
+OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "body": ("http",),
+    "method": ("http",),
+    "usage": ("http",),
+    "cost": ("http",),
+    "sources": ("http",),
+    "error": ("http",),
+    "api": ("openai", "local"),
+    "api_version": ("openai",),
+    "deployment": ("openai",),
+    "json_schema": _MODELS,
+    "omit": _MODELS,
+    "max_tokens_key": ("openai", "local"),
+    "system_role": _MODELS,
+}
+
+
+def options_of(section: Section, provider: str) -> dict[str, Any]:
+    """Return the keys of an entry that only some providers know.
+
+    Raises:
+        ConfigError: Its provider does not know one, or it has a value it can't have.
+    """
+    given = [key for key in OPTIONS if section.data.get(key) is not None]
+    for key in given:
+        if provider not in OPTIONS[key]:
+            message = f"{key} is for {' and '.join(OPTIONS[key])}, not for {provider}"
+            raise section.fail(message, key)
+    return {key: _value(section, key) for key in given}
+
+
+def _value(section: Section, key: str) -> Any:
+    match key:
+        case "json_schema":
+            return section.flag(key)
+        case "omit":
+            return section.texts(key)
+        case "system_role":
+            return section.choice(key, ("system", "developer", "user"))
+        case "method":
+            return section.choice(key, _METHODS)
+        case "max_tokens_key" | "usage" | "cost" | "sources" | "error":
+            return section.text(key)
+        case "body":
+            return _body(section)
+    return plain(section.data[key])
+
+
+def _body(section: Section) -> Any:
+    body = section.data["body"]
+    if not isinstance(body, str | dict):
+        message = f"body is a template's text or a mapping of templates, not {body!r}"
+        raise section.fail(message, "body")
+    return plain(body)
