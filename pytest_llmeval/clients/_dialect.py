@@ -56,8 +56,12 @@ class Dialect(Protocol):
             ConfigError: The request can't be said in this dialect.
         """
 
-    def read(self, data: Mapping[str, Any]) -> Response:
+    def read(self, data: Mapping[str, Any], request: Request) -> Response:
         """Return the answer that a reply holds.
+
+        Args:
+            data: The reply.
+            request: What was asked, as `body` got it.
 
         Raises:
             NoAnswerError: It holds none.
@@ -104,7 +108,7 @@ class DialectBackend:
                 reply, wanted=self.dialect.wanted, speaks=self.dialect.speaks
             )
         try:
-            response = self.dialect.read(reply.data)
+            response = self.dialect.read(reply.data, whole)
         except NoAnswerError as exc:
             model = reply.data.get("model") or self.model
             what = f"the reply of {model!r} {exc}; it is {body_text(reply)}"

@@ -66,7 +66,7 @@ class AnthropicDialect:
             body["system"] = system
         return body | _params(request.params)
 
-    def read(self, data: Mapping[str, Any]) -> Response:
+    def read(self, data: Mapping[str, Any], request: Request) -> Response:
         """Return the answer in a message.
 
         Raises:
@@ -183,7 +183,7 @@ def _params(params: Mapping[str, Any]) -> dict[str, Any]:
         name, other = chosen(sent["tool_choice"], _CHOICES)
         sent["tool_choice"] = {"type": "tool", "name": name} if name else other
     if (parallel := sent.pop("parallel_tool_calls", None)) is not None:
-        choice = sent.get("tool_choice", _CHOICES["auto"])
+        choice = mapping_of(sent.get("tool_choice")) or _CHOICES["auto"]
         sent["tool_choice"] = {**choice, "disable_parallel_tool_use": not parallel}
     if (schema := sent.pop("json_schema", None)) is not None:
         config = mapping_of(sent.get("output_config"))

@@ -77,7 +77,7 @@ class GeminiDialect:
             body["systemInstruction"] = {"parts": parts}
         return body | _params(request.params)
 
-    def read(self, data: Mapping[str, Any]) -> Response:
+    def read(self, data: Mapping[str, Any], request: Request) -> Response:
         """Return the first candidate.
 
         Raises:

@@ -57,7 +57,7 @@ class OpenAIDialect:
         )
         return {"model": model, **asked, **_params(request.params)}
 
-    def read(self, data: Mapping[str, Any]) -> Response:
+    def read(self, data: Mapping[str, Any], request: Request) -> Response:
         """Return the first choice.
 
         Raises:

@@ -55,7 +55,7 @@ class ResponsesDialect:
             **_params(request.params),
         }
 
-    def read(self, data: Mapping[str, Any]) -> Response:
+    def read(self, data: Mapping[str, Any], request: Request) -> Response:
         """Return the answer in a response's items.
 
         Raises:
@@ -75,15 +75,16 @@ class ResponsesDialect:
             neutral_call(i.get("call_id"), i.get("name"), i.get("arguments"))
             for i in _of(items, "function_call")
         ]
-        details = mapping_of(data.get("incomplete_details"))
-        said = details.get("reason") if status == "incomplete" else status
+        usage = usage_of(data.get("usage"))
         return Response(
             text="".join(as_text(p.get("text")) for p in _of(parts, "output_text")),
             model=word_of(data.get("model")),
             finish_reason=finish_reason(
-                said, has_calls=bool(calls), has_refusal=bool(refusal)
+                _end(data, usage, request),
+                has_calls=bool(calls),
+                has_refusal=bool(refusal),
             ),
-            usage=usage_of(data.get("usage")),
+            usage=usage,
             tool_calls=tuple(calls),
             refusal=refusal or None,
             reasoning="\n\n".join(_thoughts(items)) or None,
@@ -104,6 +105,22 @@ def usage_of(data: Any) -> Usage | None:
         reasoning_tokens=count_of(written.get("reasoning_tokens")),
     )
     return found if found != Usage() else None
+
+
+def _end(data: Mapping[str, Any], usage: Usage | None, request: Request) -> Any:
+    """Return why a response ended, in a word.
+
+    OpenAI repeats the limit it was given, and says ``incomplete`` at it. Servers that
+    do neither (llama.cpp) call a cut response ``completed``: then the tokens tell.
+    """
+    status = data.get("status")
+    if status == "incomplete":
+        return mapping_of(data.get("incomplete_details")).get("reason") or "length"
+    limit = count_of(request.params.get("max_tokens"))
+    written = usage.output_tokens if usage else None
+    if "max_output_tokens" in data or limit is None or written is None:
+        return status
+    return "length" if written >= limit else status
 
 
 def _of(items: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
@@ -140,7 +157,7 @@ def _items(prompt: Prompt) -> Iterator[dict[str, Any]]:
             continue
         content = _content(message)
         if content not in ("", []):
-            yield {"role": message.role, "content": content}
+            yield {"type": "message", "role": message.role, "content": content}
         for call in calls_of_chat(message.extra.get("tool_calls")):
             yield {
                 "type": "function_call",
@@ -151,9 +168,10 @@ def _items(prompt: Prompt) -> Iterator[dict[str, Any]]:
 
 
 def _content(message: Message) -> Any:
-    if not isinstance(message.content, list | tuple):
+    is_output = message.role == "assistant"
+    if not is_output and not isinstance(message.content, list | tuple):
         return as_text(message.content)
-    kind = "output_text" if message.role == "assistant" else "input_text"
+    kind = "output_text" if is_output else "input_text"
     return [_part(part, kind) for part in parts_of(message.content)]
 
 

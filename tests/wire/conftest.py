@@ -339,12 +339,22 @@ class Lab:
         self, texts: list[str], *, params: Any = None, **entry: Any
     ) -> list[Response]:
         """Return the replies to several texts, asked at once."""
+        prompts = [Prompt.of(text) for text in texts]
+        return self._asked(prompts, params, entry)
+
+    def ask_prompt(self, asked: Any, *, params: Any = None, **entry: Any) -> Response:
+        """Return the reply to a text, or to messages in their JSON form."""
+        is_text = isinstance(asked, str)
+        prompt = Prompt.of(asked) if is_text else Prompt.from_json(asked)
+        return self._asked([prompt], params, entry)[0]
+
+    def _asked(self, prompts: list[Prompt], params: Any, entry: Any) -> list[Response]:
         backend = self.backend(**entry)
 
         async def answers() -> list[Response]:
             asked = (
-                backend.answer(Request(prompt=Prompt.of(text), params=params or {}))
-                for text in texts
+                backend.answer(Request(prompt=prompt, params=params or {}))
+                for prompt in prompts
             )
             try:
                 return await asyncio.gather(*asked)
