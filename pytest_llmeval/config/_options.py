@@ -38,7 +38,8 @@ def options_of(section: Section, provider: str) -> dict[str, Any]:
     given = [key for key in OPTIONS if section.data.get(key) is not None]
     for key in given:
         if provider not in OPTIONS[key]:
-            message = f"{key} is for {' and '.join(OPTIONS[key])}, not for {provider}"
+            names = ", ".join(OPTIONS[key])
+            message = f"{key} is for {names}, not for {provider}"
             raise section.fail(message, key)
     return {key: _value(section, key) for key in given}
 

@@ -239,6 +239,38 @@ def test_a_wrong_limit_is_refused(tmp_path: Path, limit: str, expected: str) -> 
             "{provider: openai, model: m, prices: {input: -1}}",
             "input is a number from 0",
         ),
+        (
+            "{provider: openai, model: m, body: x}",
+            "body is for http, not for openai",
+        ),
+        (
+            "{provider: anthropic, model: m, max_tokens_key: x}",
+            "max_tokens_key is for openai, local, not for anthropic",
+        ),
+        (
+            "{provider: python, model: 'm:f', omit: [a]}",
+            "omit is for openai, openai-responses, anthropic, gemini, local, not for",
+        ),
+        ("{provider: openai, model: m, omit: temperature}", "omit is a list of texts"),
+        ("{provider: openai, model: m, omit: [1]}", "omit holds 1, and each is a text"),
+        (
+            "{provider: openai, model: m, system_role: none}",
+            "system_role is system or developer or user, not 'none'",
+        ),
+        (
+            "{provider: openai, model: m, json_schema: 1}",
+            "json_schema is true or false, not 1",
+        ),
+        (
+            "{provider: openai, model: m, max_tokens_key: [a]}",
+            "max_tokens_key is a text, not ['a']",
+        ),
+        ("{provider: 'https://x.test', method: post}", "method is POST or GET or"),
+        ("{provider: 'https://x.test', usage: 1}", "usage is a text, not 1"),
+        (
+            "{provider: 'https://x.test', body: [a]}",
+            "body is a template's text or a mapping of templates, not ['a']",
+        ),
         ("panel: []", "a panel names its judges: panel: [NAME, NAME]"),
         ("panel: [nope]", "a panel can't hold 'nope'; models: none"),
         ("panel: [app]", "a panel can't hold 'app'; models: none"),
