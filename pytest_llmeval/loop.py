@@ -63,6 +63,13 @@ class LoopThread:
             cancel()
             raise
 
+    def start(self, coroutine: Coroutine[Any, Any, None]) -> Callable[[], None]:
+        """Run `coroutine` on the loop thread, wait for nothing; return what cancels it.
+
+        It runs in a copy of the caller's context.
+        """
+        return self._submit(coroutine)[1]
+
     async def bridge(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Return what `coroutine` returns, awaited from any event loop."""
         import asyncio

@@ -96,6 +96,13 @@ class SampleRun:
         """Keep a text that a reader of the report should see beside the case."""
         self.attachments[name] = as_text(value)
 
+    def follow(self, earlier: SampleRun) -> None:
+        """Take in what was kept of the same case before its body ran."""
+        self.calls[:0] = earlier.calls
+        self.checks[:0] = earlier.checks
+        self.recordings[:0] = earlier.recordings
+        self.attachments = {**earlier.attachments, **self.attachments}
+
     def stop_or_defer(self, error: EvalAssertionError | UnscoredError) -> None:
         """Raise `error`, or keep it for the end of an `all_checks` block."""
         __tracebackhide__ = True

@@ -26,7 +26,7 @@ __all__ = ["generator", "judge", "llm_client", "llmeval"]
 
 _MARKER = (
     "llmeval(dataset=None, *, columns=None, prompt=None, system=None, generator=None, "
-    "judge=None, limit=None): the test evaluates an LLM application, once for each "
+    "judge=None, limit=None, concurrency=None): the test evaluates an LLM application, once for each "
     "case of the dataset"
 )
 

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 __all__ = [
     "can_show",
     "clean_report",
+    "fixture_names",
     "given_paths",
+    "is_direct",
     "line_width",
     "name_crash",
     "own_fixtures_used",
+    "parameter_indices",
     "parameter_marks",
     "parameters",
     "redact_report",
+    "worker_queue",
     "writer_of",
 ]
 
@@ -152,3 +156,42 @@ def _cleaned(value: Any, clean: Callable[[str], str], *, seen: set[int]) -> Any:
         for name, inner in vars(value).items():
             setattr(value, name, _cleaned(inner, clean, seen=seen))
     return value
+
+
+def is_direct(fixturedef: Any, item: pytest.Item) -> bool:
+    """Return whether a fixture is no fixture but a parameter's value, given as it is."""
+    module = getattr(getattr(fixturedef, "func", None), "__module__", "") or ""
+    return fixturedef.argname in parameters(item) and module.startswith("_pytest.")
+
+
+def parameter_indices(item: pytest.Item) -> Mapping[str, int]:
+    """Return which value of each parameter an item has."""
+    return getattr(getattr(item, "callspec", None), "indices", {})
+
+
+def fixture_names(item: pytest.Item) -> tuple[str, ...]:
+    """Return every fixture an item uses, those that its fixtures use included."""
+    return tuple(getattr(item, "fixturenames", ()))
+
+
+def worker_queue(config: pytest.Config) -> Callable[[], list[int]] | None:
+    """Return what gives the indices of the items that wait on an xdist worker.
+
+    The next item first. None where it can't be seen.
+    """
+    for plugin in config.pluginmanager.get_plugins():
+        if hasattr(plugin, "torun") and hasattr(plugin, "nextitem_index"):
+            worker: Any = plugin
+            break
+    else:
+        return None
+    if not hasattr(worker.torun, "lock"):
+        return None
+
+    def waiting() -> list[int]:
+        with worker.torun.lock() as queue:
+            found = [worker.nextitem_index, *queue]
+        # The queue may end with a mark that nothing more will come.
+        return [index for index in found if isinstance(index, int)]
+
+    return waiting

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dis
 import inspect
 import warnings
+from functools import cache
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -13,7 +15,21 @@ from pytest_llmeval.errors import EvaluationWarning
 from pytest_llmeval.plugin.runtime import runtime_of
 from pytest_llmeval.recorder import current_sample
 
-__all__ = ["call_body", "warn_if_unchecked"]
+__all__ = [
+    "argument_names",
+    "call_body",
+    "check_returned",
+    "claimed_by",
+    "warn_if_unchecked",
+]
+
+
+def claimed_by(item: pytest.Item) -> str | None:
+    """Return the plugin that runs an item's body by its own marks, None: we do."""
+    for name in ("asyncio", "anyio"):
+        if item.get_closest_marker(name):
+            return {"asyncio": "pytest-asyncio"}.get(name, name)
+    return None
 
 
 def call_body(item: pytest.Function) -> bool | None:
@@ -23,20 +39,41 @@ def call_body(item: pytest.Function) -> bool | None:
     """
     __tracebackhide__ = True
     function = item.obj
-    claimed = any(item.get_closest_marker(name) for name in ("asyncio", "anyio"))
-    if claimed or not inspect.iscoroutinefunction(function):
+    if not inspect.iscoroutinefunction(function) or claimed_by(item):
         return None
-    arguments = {name: item.funcargs[name] for name in _argument_names(function)}
-    runtime_of(item.config).loop.run(function(**arguments), instead="")
+    arguments = {name: item.funcargs[name] for name in argument_names(function)}
+    result = runtime_of(item.config).loop.run(function(**arguments), instead="")
+    check_returned(item, result)
     return True
 
 
-def _argument_names(function: Any) -> list[str]:
-    return [
+def argument_names(function: Any) -> tuple[str, ...]:
+    """Return the names of what a test's function takes from fixtures."""
+    return tuple(
         name
         for name, parameter in inspect.signature(function).parameters.items()
         if parameter.default is inspect.Parameter.empty
-    ]
+    )
+
+
+def check_returned(item: pytest.Item, value: Any) -> None:
+    """Warn, as pytest does, about a body that returned something.
+
+    Raises:
+        pytest.fail.Exception: It returned what was to be awaited.
+    """
+    if value is None:
+        return
+    if inspect.isawaitable(value) or hasattr(value, "__aiter__"):
+        if inspect.iscoroutine(value):
+            value.close()
+        text = "the test returned a {} that nobody awaits: make it async def"
+        pytest.fail(text.format(type(value).__name__), pytrace=False)
+    message = (
+        f"Test functions should return None, but {item.nodeid} returned "
+        f"{type(value)!r}.\nDid you mean to use `assert` instead of `return`?"
+    )
+    warnings.warn(pytest.PytestReturnNotNoneWarning(message), stacklevel=2)
 
 
 def warn_if_unchecked(item: pytest.Function) -> None:
@@ -54,8 +91,11 @@ def warn_if_unchecked(item: pytest.Function) -> None:
 def _has_assert(function: Any) -> bool:
     """Return whether the body holds an assert statement, rewritten by pytest or not."""
     code = getattr(inspect.unwrap(function), "__code__", None)
-    if code is None:
-        return True
+    return code is None or _asserts(code)
+
+
+@cache
+def _asserts(code: CodeType) -> bool:
     # "@py_assert1" and the like are names that only pytest's rewriting makes.
     if any(n.startswith("@py") for n in (*code.co_names, *code.co_varnames)):
         return True

@@ -27,6 +27,7 @@ class Marker:
     generator: Any = None
     judge: Any = None
     limit: int | None = None
+    concurrency: int | None = None
 
 
 def _signature(
@@ -38,6 +39,7 @@ def _signature(
     generator: Any = None,
     judge: Any = None,
     limit: int | None = None,
+    concurrency: int | None = None,
 ) -> None:
     """Take the marker's arguments: its one definition of what there is."""
 
@@ -118,7 +120,7 @@ def _is_dataset(value: Any) -> bool:
     return isinstance(value, str | Path | list | tuple | None) or callable(value)
 
 
-def _is_limit(value: Any) -> bool:
+def _is_count(value: Any) -> bool:
     return value is None or (
         isinstance(value, int) and not isinstance(value, bool) and value >= 1
     )
@@ -140,5 +142,6 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: _is_model(value) and not isinstance(value, list | tuple),
         "a model spec, a mapping or a callable",
     ),
-    "limit": (_is_limit, "a whole number from 1 up"),
+    "limit": (_is_count, "a whole number from 1 up"),
+    "concurrency": (_is_count, "a whole number from 1 up"),
 }

@@ -54,6 +54,12 @@ OPTIONS = (
     ),
     Option(name="judge", metavar="SPEC", help="judge with this model"),
     Option(
+        name="concurrency",
+        metavar="N",
+        help="have N cases, and N requests to a model, under way at once (default: "
+        "limits.concurrency of llmeval.yaml, or 10); 1: one by one, in the main thread",
+    ),
+    Option(
         name="limit",
         metavar="N|P%",
         help="run the first N cases, or P percent, of each dataset",

@@ -16,6 +16,7 @@ import pytest
 from pytest_llmeval.errors import EvalAssertionError, UnscoredError
 from pytest_llmeval.plugin import summary
 from pytest_llmeval.plugin._internals import clean_report, name_crash, redact_report
+from pytest_llmeval.plugin.ahead import Ahead, is_wanted
 from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.cases import case_run, record_of
 from pytest_llmeval.plugin.exit_status import decide_exit
@@ -65,6 +66,18 @@ class Run:
             item.stash[_PARTS] = []
             item.stash[_SAMPLE] = SampleRun(case_run(item, self.runtime))
             begin(item.stash[_SAMPLE])
+
+    def sample_of(self, item: pytest.Item) -> SampleRun:
+        """Return the record that an item's set-up began."""
+        return item.stash[_SAMPLE]
+
+    def adopt(self, item: pytest.Item, sample: SampleRun) -> None:
+        """Make the record of a body that has run ahead the item's own."""
+        begun = item.stash[_SAMPLE]
+        if sample is not begun:
+            sample.follow(begun)
+            item.stash[_SAMPLE] = sample
+            begin(sample)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
@@ -204,6 +217,8 @@ class Run:
 def run_of(config: pytest.Config) -> Run:
     """Return the session's run, made and registered on first need."""
     if _KEY not in config.stash:
-        config.stash[_KEY] = Run(config)
-        config.pluginmanager.register(config.stash[_KEY], "llmeval-run")
+        run = config.stash[_KEY] = Run(config)
+        config.pluginmanager.register(run, "llmeval-run")
+        if is_wanted(config):
+            config.pluginmanager.register(Ahead(run), "llmeval-ahead")
     return config.stash[_KEY]

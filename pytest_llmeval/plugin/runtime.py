@@ -10,6 +10,7 @@ import os
 import secrets
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,14 @@ class Runtime:
 
     @cached_property
     def config(self) -> Config:
-        """What llmeval.yaml says, empty when there is none."""
+        """What llmeval.yaml says, empty when there is none; options outweigh it."""
+        config = self._read_config()
+        if self.settings.concurrency is None:
+            return config
+        limits = replace(config.limits, concurrency=self.settings.concurrency)
+        return replace(config, limits=limits)
+
+    def _read_config(self) -> Config:
         if self.settings.config is not None:
             base = self.pytest_config.invocation_params.dir
             return _built(load_config(base / self.settings.config))
@@ -118,6 +126,18 @@ class Runtime:
         """Return the model a test is judged by, None when there is none."""
         pinned = marker.judge if marker else None
         return pinned or self.settings.judge or self.config.judge
+
+    def width(self, marker: Marker | None) -> int:
+        """Return how many bodies of a test may run at once.
+
+        A marker can ask for more than llmeval.yaml, and for less than the command line,
+        which is the most there is.
+        """
+        limit = self.config.limits.concurrency
+        asked = marker.concurrency if marker else None
+        if asked is None:
+            return limit
+        return asked if self.settings.concurrency is None else min(asked, limit)
 
     def plan(self, marker: Marker | None, base: Path) -> Plan:
         """Return what holds for a test's cases; templates are read once.

@@ -24,6 +24,7 @@ class Settings:
     mode: Mode = "auto"
     generators: tuple[str, ...] = ()
     judge: str | None = None
+    concurrency: int | None = None
     limit: int | float | None = None
     """A number of cases, or a share of them (0 to 1) as a float."""
     sample: tuple[int, int] | None = None
@@ -66,6 +67,7 @@ def _settings(config: pytest.Config) -> Settings:
         mode=_mode(_single(given["mode"])),
         generators=_distinct("generator", given["generator"]),
         judge=_single(given["judge"]),
+        concurrency=_count("concurrency", _single(given["concurrency"]), least=1),
         limit=_limit(_single(given["limit"])),
         sample=_sample(_single(given["sample"])),
         cases=tuple(part for v in given["cases"] for part in v.split(",") if part),

@@ -1,0 +1,287 @@
+"""Running ahead: while a case has its turn, the bodies of its siblings run too.
+
+Each item keeps its own set-up, call, teardown and reports. Only what its body does has
+begun before: in its call phase the outcome is collected, and what the body printed and
+logged is written again, so that pytest shows it where it belongs.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_llmeval.ahead import Body, Engine, Outcome, Routes
+from pytest_llmeval.errors import UnscoredError, UserError
+from pytest_llmeval.plugin.bodies import check_returned
+from pytest_llmeval.plugin.cases import case_run
+from pytest_llmeval.plugin.fixtures import __name__ as own_module
+from pytest_llmeval.plugin.marker import read_marker
+from pytest_llmeval.plugin.runtime import Runtime
+from pytest_llmeval.plugin.siblings import Group, Watch, siblings
+from pytest_llmeval.plugin.upcoming import Upcoming
+from pytest_llmeval.recorder import SampleRun, begin
+
+if TYPE_CHECKING:
+    from pytest_llmeval.plugin.run import Run
+
+__all__ = ["Ahead", "is_wanted"]
+
+
+#: How many times the width may have begun, or be about to, and not be collected: enough
+#: to go on while the case whose turn it is waits for a server that says "in a second".
+_LEAD: Final = 16
+_TICK_SECONDS: Final = 0.2
+
+_SECONDS = pytest.StashKey[float]()
+_ALONE = pytest.StashKey[str]()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Started:
+    """A body of an item, and what it was given."""
+
+    body: Body
+    sample: SampleRun
+    given: dict[str, Any]
+
+
+class Ahead:
+    """Runs bodies ahead of their items' turns.
+
+    Args:
+        run: The session's run.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._runtime: Runtime = run.runtime
+        self._engine = Engine(run.runtime.loop)
+        self._routes = Routes()
+        self._watch = Watch()
+        self._groups: dict[tuple[int, str | None], Group | None] = {}
+        self._started: dict[pytest.Item, _Started] = {}
+        self._upcoming: Upcoming | None = None
+
+    # --- what pytest does ------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Follow the session through its items."""
+        if self._upcoming is None:
+            self._upcoming = Upcoming(item.session)
+        self._upcoming.begin(item)
+        if not self._routes.are_open and self._group(item) is not None:
+            self._routes.open(_log_level(item.config))
+            self._routes.cover()  # the streams that are there while nothing is captured
+        try:
+            return (yield)
+        finally:
+            left = self._started.pop(item, None)
+            if left is not None:  # its set-up failed, or skipped it
+                self._engine.drop(left.body)
+            if not self._started:
+                self._routes.close()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Watch what is set up for an item, anew when it is run again."""
+        self._watch.begin(item)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: Any, request: pytest.FixtureRequest
+    ) -> Generator[None, Any, Any]:
+        """See what is set up."""
+        self._watch.see(fixturedef, request)
+        return (yield)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Collect an item's outcome, and start its siblings' bodies."""
+        __tracebackhide__ = True
+        started = self._started.pop(pyfuncitem, None)
+        group = self._group(pyfuncitem)
+        if group is None:
+            return None
+        if not self._may_run_beside(pyfuncitem, group):
+            if started is not None:
+                self._engine.drop(started.body)
+            return None
+        if started is not None and not group.is_what_it_got(pyfuncitem, started.given):
+            self._engine.drop(started.body)
+            started = None
+        self._routes.cover()
+        following = self._following(pyfuncitem, group)
+        first = next(following, None)
+        if started is None:
+            if first is None:
+                return None  # alone: in the main thread, as ever
+            started = self._begin_own(pyfuncitem, group)
+        if first is not None:
+            self._begin(*first)
+        for item, body in following:
+            self._begin(item, body)
+        return self._collect(pyfuncitem, started)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[Any]
+    ) -> Generator[None, Any, Any]:
+        """Give a report the time of the body instead of that of waiting for it."""
+        report: pytest.TestReport = yield
+        if call.when == "call" and _ALONE in item.stash:
+            report.llmeval_alone = item.stash[_ALONE]  # type: ignore[attr-defined]
+        if call.when == "call" and _SECONDS in item.stash:
+            report.duration = item.stash[_SECONDS]
+            del item.stash[_SECONDS]
+        return report
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self) -> Generator[None, Any, Any]:
+        """Begin nothing more; also after Ctrl-C and -x."""
+        self._engine.close()
+        self._started.clear()
+        self._routes.close()
+        return (yield)
+
+    # --- what it comes to ------------------------------------------------------------
+
+    def _group(self, item: pytest.Item) -> Group | None:
+        """Return an item's group, None for what is no evaluation."""
+        if not isinstance(item, pytest.Function):
+            return None
+        key = (id(item.parent), item.originalname)
+        if key not in self._groups:
+            self._groups[key] = self._new_group(item)
+        return self._groups[key]
+
+    def _new_group(self, item: pytest.Function) -> Group | None:
+        if item.get_closest_marker("llmeval") is None:
+            return None
+        marker = read_marker(item)
+        width = self._runtime.width(marker)
+        return Group.of(item, width, own_module)
+
+    def _may_run_beside(self, item: pytest.Function, group: Group) -> bool:
+        """Return whether an item that was set up leaves room for others."""
+        if group.width == 1:
+            return False
+        group.direct |= self._watch.direct
+        reason = group.speaks_against(item, self._watch)
+        if reason is not None:
+            group.is_proven = False
+            item.stash[_ALONE] = reason
+            return False
+        group.is_proven = True
+        return True
+
+    def _begin_own(self, item: pytest.Function, group: Group) -> _Started:
+        given = {name: item.funcargs[name] for name in group.arguments}
+        started = self._prepared(item, group, given, self._run.sample_of(item))
+        self._engine.submit(started.body)
+        return started
+
+    def _begin(self, item: pytest.Function, started: _Started) -> None:
+        self._started[item] = started
+        self._engine.submit(started.body)
+
+    def _following(
+        self, item: pytest.Function, group: Group
+    ) -> Iterator[tuple[pytest.Function, _Started]]:
+        """Yield the siblings to begin now, as many as there is room for."""
+        assert self._upcoming is not None
+        room = self._lead(item, group) - len(self._started)
+        if room <= 0:
+            return
+        for sibling in siblings(item, group, self._upcoming, self._group):
+            try:
+                sample = SampleRun(case_run(sibling, self._runtime))
+            except UserError:
+                continue  # told in its own set-up
+            given = group.given_to(sibling, item)
+            yield sibling, self._prepared(sibling, group, given, sample)
+            room -= 1
+            if room <= 0:
+                return
+
+    def _lead(self, item: pytest.Item, group: Group) -> int:
+        """Return how many bodies may have begun without having had their turn."""
+        option = item.config.option
+        if getattr(option, "maxfail", 0) or getattr(option, "stepwise", False):
+            # What is begun behind a failure is spent for nothing.
+            failed = any(
+                started.body.outcome is not None and started.body.outcome.exception
+                for started in self._started.values()
+            )
+            return 0 if failed else group.width - 1
+        return group.width * _LEAD
+
+    def _prepared(
+        self,
+        item: pytest.Function,
+        group: Group,
+        given: dict[str, Any],
+        sample: SampleRun,
+    ) -> _Started:
+        context = contextvars.copy_context()
+        function = item.obj
+        body = Body(
+            lambda: function(**given),
+            context=context,
+            is_async=group.is_async,
+            width=group.width,
+        )
+        context.run(begin, sample)
+        context.run(Routes.lead_to, body.pieces)
+        return _Started(body=body, sample=sample, given=given)
+
+    def _collect(self, item: pytest.Function, started: _Started) -> bool:
+        """Wait for a body, and let its item end as the body did."""
+        __tracebackhide__ = True
+        outcome = self._waited(started.body)
+        self._run.adopt(item, started.sample)
+        self._routes.replay(started.body.pieces)
+        item.stash[_SECONDS] = outcome.seconds
+        if outcome.exception is not None:
+            raise outcome.exception
+        check_returned(item, outcome.value)
+        return True
+
+    def _waited(self, body: Body) -> Outcome:
+        __tracebackhide__ = True
+        try:
+            while not body.wait(_TICK_SECONDS):
+                pass
+        except pytest.fail.Exception as exc:
+            # pytest-timeout, from its signal: our waiting is what it interrupts.
+            self._engine.drop(body)
+            message = f"the case was still running: {exc}"
+            raise UnscoredError(message, cause="interrupted") from None
+        except BaseException:
+            self._engine.drop(body)
+            raise
+        assert body.outcome is not None
+        return body.outcome
+
+
+def is_wanted(config: pytest.Config) -> bool:
+    """Return whether anything may run ahead: not where a person steps through it."""
+    option = config.option
+    return not (getattr(option, "usepdb", False) or getattr(option, "trace", False))
+
+
+def _log_level(config: pytest.Config) -> int | None:
+    """Return the level pytest sets while a test's phases run, None when it sets none."""
+    try:
+        value = config.getoption("log_level") or config.getini("log_level")
+    except ValueError:  # -p no:logging
+        return None
+    level = logging.getLevelName(str(value).upper())
+    if isinstance(level, int):
+        return level
+    return int(value) if value and str(value).isdigit() else None
