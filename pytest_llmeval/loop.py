@@ -17,11 +17,14 @@ from pytest_llmeval.errors import LLMEvalError
 
 if TYPE_CHECKING:
     import asyncio
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = ["BlockingCallError", "LoopThread", "in_daemon_thread"]
 
 T = TypeVar("T")
+
+#: For a loop to end; one that is blocked by a body ends with the process.
+_PATIENCE_SECONDS = 2.0
 
 
 class BlockingCallError(LLMEvalError):
@@ -37,15 +40,23 @@ class LoopThread:
         self._thread: threading.Thread | None = None
         self._process = os.getpid()
 
-    def run(self, coroutine: Coroutine[Any, Any, T], *, instead: str) -> T:
+    def run(
+        self,
+        coroutine: Coroutine[Any, Any, T],
+        *,
+        instead: str,
+        seconds: float | None = None,
+    ) -> T:
         """Return what `coroutine` returns, run on the loop thread; blocks.
 
         Args:
             coroutine: Runs in a copy of the caller's context.
             instead: The awaitable form, named when the caller is on the loop thread.
+            seconds: How long to wait for it; None for ever.
 
         Raises:
             BlockingCallError: The caller is on the loop thread.
+            TimeoutError: It did not end in time; it is cancelled.
         """
         __tracebackhide__ = True
         if threading.current_thread() is self._thread:
@@ -54,7 +65,7 @@ class LoopThread:
             raise BlockingCallError(message)
         future, cancel = self._submit(coroutine)
         try:
-            return future.result()
+            return future.result(seconds)
         except LLMEvalError as exc:
             # Where it was raised inside this package tells a reader nothing.
             raise exc.with_traceback(None)  # noqa: B904 - the same exception
@@ -87,7 +98,7 @@ class LoopThread:
         if loop is None or thread is None or self._process != os.getpid():
             return
         loop.call_soon_threadsafe(_cancel_and_stop, loop)
-        thread.join(timeout=5)
+        thread.join(_PATIENCE_SECONDS)
         if not thread.is_alive():
             loop.close()
 
@@ -116,6 +127,7 @@ class LoopThread:
                 # After a fork the thread is gone: the child gets a loop of its own.
                 self._process = os.getpid()
                 self._loop = asyncio.new_event_loop()
+                self._loop.set_default_executor(_daemon_executor())
                 self._thread = threading.Thread(
                     target=self._loop.run_forever, name="llmeval-loop", daemon=True
                 )
@@ -145,6 +157,34 @@ def _cancel_and_stop(loop: asyncio.AbstractEventLoop) -> None:
         task.cancel()
     # One more turn, so that cancelled tasks end before the loop does.
     loop.call_soon(loop.stop)
+
+
+def _daemon_executor() -> ThreadPoolExecutor:
+    """Return an executor whose threads no interpreter waits for at its end.
+
+    `asyncio.to_thread` and the look-up of names use it.
+    """
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    class DaemonExecutor(ThreadPoolExecutor):
+        def submit(
+            self, function: Callable[..., T], /, *args: Any, **keywords: Any
+        ) -> Future[T]:
+            future: Future[T] = Future()
+
+            def work() -> None:
+                try:
+                    result = function(*args, **keywords)
+                except BaseException as exc:  # noqa: BLE001 - handed over whole
+                    future.set_exception(exc)
+                else:
+                    future.set_result(result)
+
+            if future.set_running_or_notify_cancel():
+                threading.Thread(target=work, name="llmeval-call", daemon=True).start()
+            return future
+
+    return DaemonExecutor()
 
 
 async def in_daemon_thread(function: Callable[..., T], *args: Any) -> T:

@@ -7,6 +7,7 @@ helpers work all the same.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,9 @@ from pytest_llmeval.errors import EvalAssertionError, UnscoredError, UserError
 from pytest_llmeval.types import Call, Case, Check, Sample, as_text, comparison_noted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["CaseRun", "Plan", "SampleRun", "begin", "current_sample", "end"]
+__all__ = ["CaseRun", "Plan", "SampleRun", "begin", "current_sample", "end", "pause"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,10 @@ class SampleRun:
         """Replies to be kept on disk, as the recordings room writes them."""
         self.deferred: list[EvalAssertionError | UnscoredError] | None = None
         """What an `all_checks` block has gathered; None outside of one."""
+        self.pauses: Callable[[bool], None] | None = None
+        """Told when a call of it begins to wait for another attempt, and ends to."""
+        self.is_over = False
+        """Nobody waits for the body any more: what it still asks is not asked."""
 
     def add_call(self, call: Call) -> None:
         """Keep a question to a model and its answer."""
@@ -202,6 +207,21 @@ _current: ContextVar[SampleRun | None] = ContextVar("llmeval_sample", default=No
 def current_sample() -> SampleRun | None:
     """Return the case that is running here, None outside of one."""
     return _current.get()
+
+
+@contextmanager
+def pause() -> Iterator[None]:
+    """Let other cases have the place of the running one: it waits for another attempt."""
+    sample = _current.get()
+    tell = sample.pauses if sample is not None else None
+    if tell is None:
+        yield
+        return
+    tell(True)
+    try:
+        yield
+    finally:
+        tell(False)
 
 
 def begin(sample: SampleRun) -> None:

@@ -44,7 +44,6 @@ class Body:
         "cancel",
         "context",
         "is_async",
-        "is_dropped",
         "is_started",
         "outcome",
         "pieces",
@@ -66,8 +65,6 @@ class Body:
         self.pieces: list[Piece] = []
         self.outcome: Outcome | None = None
         self.is_started = False
-        self.is_dropped = False
-        """Nobody wants to know any more how it ends."""
         self.cancel: Callable[[], None] | None = None
         """Ends it where that can be done: on the event loop."""
         self._done = threading.Event()

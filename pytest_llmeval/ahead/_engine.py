@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Final
 
@@ -60,7 +59,6 @@ class Engine:
 
         A plain one that has begun can't be stopped; its place is given to others.
         """
-        body.is_dropped = True
         with self._lock:
             if not body.is_started:
                 self._queue.remove(body)
@@ -82,19 +80,15 @@ class Engine:
         for _ in range(idle):
             self._idle.put(None)
 
-    def pauses(self, body: Body) -> Callable[[bool], None]:
-        """Return what a body's calls tell: whether they wait for another attempt.
+    def pause(self, is_waiting: bool) -> None:
+        """Note that a body's call waits for another attempt, or no longer does.
 
         Meanwhile its place is another's.
         """
-
-        def pause(is_waiting: bool) -> None:
-            with self._lock:
-                self._waiting += 1 if is_waiting else -1
-            if is_waiting:
-                self._fill()
-
-        return pause
+        with self._lock:
+            self._waiting += 1 if is_waiting else -1
+        if is_waiting:
+            self._fill()
 
     def _fill(self) -> None:
         """Begin bodies while there is room."""

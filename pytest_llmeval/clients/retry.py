@@ -12,6 +12,7 @@ from pytest_llmeval.clients._base import Backend, Request
 from pytest_llmeval.clients.limits import Limiter
 from pytest_llmeval.config import Limits
 from pytest_llmeval.errors import ProviderError
+from pytest_llmeval.recorder import pause
 from pytest_llmeval.types import Response
 
 if TYPE_CHECKING:
@@ -62,8 +63,6 @@ class RetryBackend:
         Raises:
             ProviderError: The last attempt's error, with the number of attempts.
         """
-        import asyncio
-
         import tenacity
 
         call = _Call(self, request)
@@ -71,7 +70,7 @@ class RetryBackend:
             retry=tenacity.retry_if_exception(_may_pass),
             wait=call.wait,
             stop=call.is_over,
-            sleep=asyncio.sleep,
+            sleep=_paused,
             reraise=True,
         )
         try:
@@ -196,6 +195,14 @@ class _Call:
             error.reason = f"{error.reason}; {', and '.join(tried)}"
             error.args = (error.reason,)
         return error
+
+
+async def _paused(seconds: float) -> None:
+    """Sleep, while other cases run in the place of the one that waits."""
+    import asyncio
+
+    with pause():
+        await asyncio.sleep(seconds)
 
 
 def _may_pass(error: BaseException) -> bool:

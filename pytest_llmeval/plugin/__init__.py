@@ -80,16 +80,41 @@ class _Controller:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
+        self.evaluations: set[str] = set()
+        """Tests known by now, without their parameters."""
+        self.has_crash = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Make the run; it hears of further reports by itself."""
+        """Make the run at the first; it hears of further reports by itself."""
         if not hasattr(report, "llmeval") and not hasattr(report, "llmeval_begun"):
             return
-        from pytest_llmeval.plugin.run import run_of
+        is_first = not self.evaluations
+        self.evaluations.add(report.nodeid.partition("[")[0])
+        if is_first:
+            from pytest_llmeval.plugin.run import run_of
 
-        self.config.pluginmanager.unregister(self)
-        run_of(self.config).pytest_runtest_logreport(report)
+            run_of(self.config).pytest_runtest_logreport(report)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker how tests are handed out, and whether one has crashed."""
+        node.workerinput["llmeval_dist"] = self.config.getoption("dist")
+        node.workerinput["llmeval_careful"] = self.has_crash
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, error: object) -> None:
+        """Note a crash: from then on it must show which case crashes."""
+        self.has_crash = self.has_crash or error is not None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """Hand out evaluations in blocks, where xdist's own default would be used."""
+        if config.getoption("dist") != "load":
+            return None
+        from pytest_llmeval.plugin.blocks import make_scheduler
+
+        return make_scheduler(config, log, evaluations=self.evaluations)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

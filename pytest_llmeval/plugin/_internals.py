@@ -20,6 +20,7 @@ __all__ = [
     "clean_report",
     "fixture_names",
     "given_paths",
+    "hands_out_work",
     "is_direct",
     "line_width",
     "name_crash",
@@ -195,3 +196,8 @@ def worker_queue(config: pytest.Config) -> Callable[[], list[int]] | None:
         return [index for index in found if isinstance(index, int)]
 
     return waiting
+
+
+def hands_out_work(scheduling: type) -> bool:
+    """Return whether a scheduler of xdist's has its one place that hands out work."""
+    return hasattr(scheduling, "_send_tests")

@@ -83,7 +83,7 @@ class Ahead:
         finally:
             left = self._started.pop(item, None)
             if left is not None:  # its set-up failed, or skipped it
-                self._engine.drop(left.body)
+                self._drop(left)
             if not self._started:
                 self._routes.close()
 
@@ -110,10 +110,10 @@ class Ahead:
             return None
         if not self._may_run_beside(pyfuncitem, group):
             if started is not None:
-                self._engine.drop(started.body)
+                self._drop(started)
             return None
         if started is not None and not group.is_what_it_got(pyfuncitem, started.given):
-            self._engine.drop(started.body)
+            self._drop(started)
             started = None
         self._routes.cover()
         following = self._following(pyfuncitem, group)
@@ -144,8 +144,10 @@ class Ahead:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self) -> Generator[None, Any, Any]:
         """Begin nothing more; also after Ctrl-C and -x."""
-        self._engine.close()
+        for started in self._started.values():
+            started.sample.is_over = True
         self._started.clear()
+        self._engine.close()
         self._routes.close()
         return (yield)
 
@@ -163,9 +165,22 @@ class Ahead:
     def _new_group(self, item: pytest.Function) -> Group | None:
         if item.get_closest_marker("llmeval") is None:
             return None
-        marker = read_marker(item)
-        width = self._runtime.width(marker)
-        return Group.of(item, width, own_module)
+        width = self._runtime.width(read_marker(item))
+        group = Group.of(item, width, own_module)
+        if (found := self._in_the_way(item)) is not None:
+            group.obstacle = found
+        return group
+
+    def _in_the_way(self, item: pytest.Item) -> str | None:
+        """Return why nothing at all can run ahead in this process."""
+        given = getattr(item.config, "workerinput", {})
+        if given.get("llmeval_careful"):
+            return "a worker crashed, and another crash must show which case it is"
+        if given.get("llmeval_dist") == "worksteal":
+            return "--dist=worksteal takes cases back that a worker has begun"
+        if self._upcoming is not None and not self._upcoming.is_known:
+            return "this version of xdist does not show what a worker will run"
+        return None
 
     def _may_run_beside(self, item: pytest.Function, group: Group) -> bool:
         """Return whether an item that was set up leaves room for others."""
@@ -175,7 +190,9 @@ class Ahead:
         reason = group.speaks_against(item, self._watch)
         if reason is not None:
             group.is_proven = False
-            item.stash[_ALONE] = reason
+            if group.has_several:
+                item.stash[_ALONE] = reason
+            group.has_several = True
             return False
         group.is_proven = True
         return True
@@ -236,6 +253,7 @@ class Ahead:
             is_async=group.is_async,
             width=group.width,
         )
+        sample.pauses = self._engine.pause
         context.run(begin, sample)
         context.run(Routes.lead_to, body.pieces)
         return _Started(body=body, sample=sample, given=given)
@@ -243,7 +261,7 @@ class Ahead:
     def _collect(self, item: pytest.Function, started: _Started) -> bool:
         """Wait for a body, and let its item end as the body did."""
         __tracebackhide__ = True
-        outcome = self._waited(started.body)
+        outcome = self._waited(started)
         self._run.adopt(item, started.sample)
         self._routes.replay(started.body.pieces)
         item.stash[_SECONDS] = outcome.seconds
@@ -252,21 +270,26 @@ class Ahead:
         check_returned(item, outcome.value)
         return True
 
-    def _waited(self, body: Body) -> Outcome:
+    def _drop(self, started: _Started) -> None:
+        """Let a body's outcome be; what it would still ask is not asked."""
+        started.sample.is_over = True
+        self._engine.drop(started.body)
+
+    def _waited(self, started: _Started) -> Outcome:
         __tracebackhide__ = True
         try:
-            while not body.wait(_TICK_SECONDS):
+            while not started.body.wait(_TICK_SECONDS):
                 pass
         except pytest.fail.Exception as exc:
             # pytest-timeout, from its signal: our waiting is what it interrupts.
-            self._engine.drop(body)
+            self._drop(started)
             message = f"the case was still running: {exc}"
             raise UnscoredError(message, cause="interrupted") from None
         except BaseException:
-            self._engine.drop(body)
+            self._drop(started)
             raise
-        assert body.outcome is not None
-        return body.outcome
+        assert started.body.outcome is not None
+        return started.body.outcome
 
 
 def is_wanted(config: pytest.Config) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -34,6 +34,8 @@ class Outputs:
         """By node id: of a case that was run again, the last."""
         self.notes: list[str] = []
         """Lines of the summary about the run itself: trouble, files, exit status."""
+        self.alone: dict[str, str] = {}
+        """Why tests ran one case at a time, by the test's name."""
         self.started = time.time()
         self._config = config
         self._runtime = runtime
@@ -44,6 +46,8 @@ class Outputs:
     def take(self, report: Any) -> None:
         """Keep what a report carries; one without a record carries nothing."""
         self._note_crash(report)
+        if (reason := getattr(report, "llmeval_alone", None)) is not None:
+            self.alone[report.nodeid.partition("[")[0].partition("::")[2]] = reason
         data: Mapping[str, Any] | None = getattr(report, "llmeval", None)
         # "rerun" is how an attempt that does not count is reported.
         if data is None or report.outcome == "rerun":
@@ -90,6 +94,7 @@ class Outputs:
 
     def finish(self, session: pytest.Session) -> None:
         """Write recordings and reports, and close the journal."""
+        self.notes += _alone_lines(self.alone)
         self._write_recordings(session)
         self._write_reports(session)
         if self._journal is None:  # nothing ran, so there is no run to keep
@@ -121,3 +126,13 @@ class Outputs:
         self.notes.append(note)
         if session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _alone_lines(alone: Mapping[str, str]) -> Iterator[str]:
+    """Yield, for each reason, a line about the tests that ran one case at a time."""
+    tests: dict[str, list[str]] = {}
+    for test, reason in alone.items():
+        tests.setdefault(reason, []).append(test)
+    for reason, names in tests.items():
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        yield f"one at a time: {', '.join(names[:3])}{more} ({reason})"

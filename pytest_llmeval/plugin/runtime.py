@@ -10,6 +10,7 @@ import os
 import secrets
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +20,7 @@ import pytest
 
 from pytest_llmeval.clients import Backend, Clients, Owner
 from pytest_llmeval.config import Config, load_config
-from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.errors import ConfigError, UnscoredError
 from pytest_llmeval.evaluate import Generator, Judge
 from pytest_llmeval.loop import LoopThread
 from pytest_llmeval.plugin.marker import Marker
@@ -106,9 +107,14 @@ class Runtime:
             message = f"llm_client({spec!r}) needs a name=: reports tell it apart by it"
             raise ConfigError(message)
         backend = self.clients.backend(spec, name=name)
+
+        def lookup(sample: SampleRun | None) -> Backend:
+            _refuse_if_over(sample)
+            return backend
+
         return Generator(
             role=name or str(spec),
-            lookup=lambda sample: backend,
+            lookup=lookup,
             loop=self.loop,
             load=self._load,
         )
@@ -171,11 +177,14 @@ class Runtime:
     def close(self) -> None:
         """Close clients and end the loop thread."""
         if "clients" in self.__dict__:
-            self.loop.run(self.clients.close(), instead="")
+            # A body that hangs on the loop must not keep pytest from ending.
+            with suppress(TimeoutError):
+                self.loop.run(self.clients.close(), instead="", seconds=2)
         self.loop.close()
 
     def _facade(self, role: str, pick: Callable[[Plan], Any]) -> Generator:
         def lookup(sample: SampleRun | None) -> Backend:
+            _refuse_if_over(sample)
             spec = pick(sample.run.plan) if sample else self._session_wide(role)
             if spec is None:
                 raise ConfigError(no_model_text(role))
@@ -214,6 +223,17 @@ def _built(config: Config) -> Config:
             )
             raise ConfigError(message)
     return config
+
+
+def _refuse_if_over(sample: SampleRun | None) -> None:
+    """Ask nothing for a body that nobody waits for any more.
+
+    Raises:
+        UnscoredError: It timed out, or the run is over; its thread went on.
+    """
+    if sample is not None and sample.is_over:
+        message = "the case is over: nothing more is asked for it"
+        raise UnscoredError(message, cause="interrupted")
 
 
 def nodeid_from_here(config: pytest.Config, nodeid: str) -> str:

@@ -82,8 +82,8 @@ class Group:
     """Why its bodies can't run beside others, as far as the function itself says."""
     is_proven: bool = False
     """Whether a case of it has been set up, and nothing spoke against."""
-    reason: str | None = None
-    """Why its cases ran one at a time."""
+    has_several: bool = False
+    """Whether a case of it has run already."""
     frontier: int = 0
     """Position of the next item to look at."""
     direct: set[str] = field(default_factory=set)

@@ -220,6 +220,8 @@ def private_names_in_quarantine(path: Path, tree: ast.Module) -> Iterator[str]:
         match node:
             case ast.Attribute(ast.Name("self" | "cls"), _):
                 continue
+            case ast.Attribute(ast.Call(ast.Name("super")), _):
+                continue
             case ast.Attribute(_, name):
                 pass
             case ast.Call(
