@@ -77,11 +77,17 @@ class UnscoredError(LLMEvalError):
         self.cause = cause
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_unscored, (self.reason, self.cause)
+        return _rebuilt, (type(self), self.args, self.__dict__)
 
 
-def _rebuild_unscored(reason: str, cause: str) -> UnscoredError:
-    return UnscoredError(reason, cause=cause)
+def _rebuilt(
+    kind: type[UnscoredError], arguments: tuple[object, ...], state: dict[str, object]
+) -> UnscoredError:
+    """Return an error as it was pickled or copied, whatever its kind is made from."""
+    error = kind.__new__(kind, *arguments)
+    error.args = arguments
+    error.__dict__.update(state)
+    return error
 
 
 class ProviderError(UnscoredError):

@@ -62,6 +62,8 @@ class Request:
     given: GivenText | None = None
     """Asked for instead of a reply; for who has the ability alone."""
     trail: Trail = field(default_factory=Trail, compare=False)
+    key: str = ""
+    """Of the reply, once a wrapper has made it; those inside need not make it again."""
 
     def asked(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is asked, as a part of a backend's identity.

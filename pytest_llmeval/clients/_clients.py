@@ -7,14 +7,16 @@ import secrets
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pytest_llmeval.clients._base import Backend, Owner
 from pytest_llmeval.clients._build import Surroundings, build
 from pytest_llmeval.clients._cut import CutAccepted
 from pytest_llmeval.clients._servers import host_of, secrets_of
 from pytest_llmeval.clients._transport import proxy_secrets
+from pytest_llmeval.clients.cached import CachedBackend
 from pytest_llmeval.clients.column import ColumnBackend
+from pytest_llmeval.clients.flights import Flights
 from pytest_llmeval.clients.limits import Limiters
 from pytest_llmeval.clients.panel import Panel
 from pytest_llmeval.clients.recorded import RecordedBackend
@@ -22,9 +24,14 @@ from pytest_llmeval.clients.retry import RetryBackend
 from pytest_llmeval.clients.shelf import Shelf
 from pytest_llmeval.config import Config, ModelEntry, parse_spec
 from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.store.safecache import SafeCache
 from pytest_llmeval.types import Mode
 
 __all__ = ["Clients"]
+
+#: Code and scripts that no key can know.
+_UNKNOWABLE: Final = frozenset({"python", "http", "fake"})
+_DAY_SECONDS: Final = 86_400.0
 
 
 class Clients:
@@ -53,6 +60,7 @@ class Clients:
         )
         self._limiters = Limiters(config.limits)
         self.shelf = Shelf(root)
+        self._flights = Flights(SafeCache(root / ".llmeval"))
         self.shelf.hide(proxy_secrets)
         for entry in config.models.values():
             # Also of those that no test asks: an application may print their keys.
@@ -76,6 +84,18 @@ class Clients:
         for _, backend in self._built.values():
             await backend.close()
         self._built.clear()
+        self._flights.close()
+
+    def settle(self) -> list[str]:
+        """Write down what was asked; return, once, what went wrong with the cache."""
+        self._flights.close()
+        return self.trouble()
+
+    def trouble(self) -> list[str]:
+        """Return, once, a line for each thing that went wrong with the cache."""
+        notes = self._flights.cache.notes
+        found = [notes.pop(0) for _ in range(len(notes))]
+        return found
 
     def _build(self, spec: Any, name: str | None) -> Backend:
         if isinstance(spec, str | Mapping):
@@ -106,15 +126,28 @@ class Clients:
                 limiter=self._limiters.of(host),
                 limits=self._config.limits,
             )
-        # Code under test, which no key can know.
-        is_code = entry.provider in {"python", "http"}
-        is_stable = not is_code if entry.cache is None else entry.cache
+        is_stable = entry.cache
+        if is_stable is None:
+            is_stable = entry.provider not in _UNKNOWABLE
         backend = self._recorded(backend, is_stable=is_stable)
         return backend if entry.on_length != "score" else CutAccepted(inner=backend)
 
     def _recorded(self, backend: Backend, *, is_stable: bool) -> Backend:
         if self._mode == "live":
             return backend
+        if is_stable and self._mode != "replay":
+            backend = self._cached(backend)
         return RecordedBackend(
             inner=backend, shelf=self.shelf, mode=self._mode, is_stable=is_stable
+        )
+
+    def _cached(self, backend: Backend) -> Backend:
+        days = self._config.limits.cache_days
+        return CachedBackend(
+            inner=backend,
+            flights=self._flights,
+            shelf=self.shelf,
+            run=self._around.owner.run,
+            is_this_run_only=self._mode == "rerecord",
+            max_age_seconds=None if days is None else days * _DAY_SECONDS,
         )

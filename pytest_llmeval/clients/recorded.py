@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from pytest_llmeval.clients._base import Backend, Request
 from pytest_llmeval.clients.shelf import Shelf
 from pytest_llmeval.errors import UnscoredError
-from pytest_llmeval.store.recordings import Entry
+from pytest_llmeval.store.key import request_key
+from pytest_llmeval.store.recordings import Entry, Filed
 from pytest_llmeval.types import Mode, Response
 
 __all__ = ["RecordedBackend"]
@@ -43,13 +42,15 @@ class RecordedBackend:
                 otherwise what the model behind raises.
         """
         asked = self.shelf.clean(self.inner.identity(request))
-        entry = self._known(asked, request.sample)
-        if entry is None and self.mode == "replay":
+        key = request.key or request_key(asked, request.sample)
+        known = self._known(key)
+        if known is None and self.mode == "replay":
             raise UnscoredError(self.shelf.miss(asked), cause="recording")
-        if entry is not None:
+        if known is not None:
             if self._writes:
-                self.shelf.keep(entry)
-            return entry.replayed(request.prompt)
+                self.shelf.keep(known.entry, known.path)
+            return known.entry.replayed(request.prompt)
+        request = replace(request, key=key)
         if not self._writes:
             return await self.inner.answer(request)
         self.shelf.check()
@@ -58,16 +59,16 @@ class RecordedBackend:
         kept = self.shelf.keep(mine)
         return response if kept is mine else kept.replayed(request.prompt)
 
-    def _known(self, asked: Mapping[str, Any], sample: int) -> Entry | None:
+    def _known(self, key: str) -> Filed | None:
         """Return the reply that the mode lets a request have without asking."""
-        entry = None
+        known = None
         if self.mode == "replay" or (
             self.is_stable and self.mode in {"auto", "record"}
         ):
-            entry = self.shelf.find(asked, sample)
-        if entry is None and self._writes:
-            entry = self.shelf.kept(asked, sample)
-        return entry
+            known = self.shelf.find(key)
+        if known is None and self._writes:
+            known = self.shelf.kept(key)
+        return known
 
     @property
     def _writes(self) -> bool:

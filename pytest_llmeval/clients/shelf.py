@@ -11,8 +11,13 @@ from pytest_llmeval.config.files import shown_path
 from pytest_llmeval.recorder import SampleRun, current_sample
 from pytest_llmeval.redact import Redactor
 from pytest_llmeval.store.difference import difference
-from pytest_llmeval.store.key import request_key
-from pytest_llmeval.store.recordings import FOLDER, Entry, Recordings, recording_path
+from pytest_llmeval.store.recordings import (
+    FOLDER,
+    Entry,
+    Filed,
+    Recordings,
+    recording_path,
+)
 
 __all__ = ["SHARED", "Shelf"]
 
@@ -35,8 +40,10 @@ class Shelf:
         self._sources: list[Callable[[], Iterable[str]]] = []
         self._secrets: set[str] = set()
         self._redactor = Redactor(())
+        self._paths: dict[str, Path] = {}
         self._files: dict[Path, Recordings] = {}
-        self._kept: dict[str, Entry] = {}
+        self._folders: dict[Path, dict[str, Filed]] = {}
+        self._kept: dict[str, Filed] = {}
 
     def hide(self, secrets: Callable[[], Iterable[str]]) -> None:
         """Take these values out of everything that is kept.
@@ -61,42 +68,51 @@ class Shelf:
         cleaned: Mapping[str, Any] = self.redactor.redact(request)
         return cleaned
 
-    def find(self, request: Mapping[str, Any], sample: int) -> Entry | None:
+    def find(self, key: str) -> Filed | None:
         """Return the recorded reply, from the case's own file first.
 
         Its neighbours are looked at too: what a fixture of the session asks is kept
         with whichever test came first.
         """
-        key = request_key(request, sample)
         own = self.path()
-        for path in (own, *sorted(self._neighbours(own))):
-            if (entry := self._file(path).entries.get(key)) is not None:
-                return entry
-        return None
+        entry = self._file(own).entries.get(key)
+        if entry is not None:
+            return Filed(path=own, entry=entry)
+        folders = dict.fromkeys((own.parent, self.root / FOLDER))
+        found = (self._folder(folder).get(key) for folder in folders)
+        return next((filed for filed in found if filed is not None), None)
 
-    def kept(self, request: Mapping[str, Any], sample: int) -> Entry | None:
+    def kept(self, key: str) -> Filed | None:
         """Return what this session has kept for a request, None when nothing."""
-        return self._kept.get(request_key(request, sample))
+        return self._kept.get(key)
 
-    def keep(self, entry: Entry) -> Entry:
+    def keep(self, entry: Entry, path: Path | None = None) -> Entry:
         """Put a reply that was used with the case that used it; return what is kept.
 
         A file holds one reply to a request. Where two cases ask the same at once, the
         first reply is kept and counts for both: what is replayed is what was scored.
+
+        Args:
+            entry: The reply.
+            path: The file it was found in, which keeps it; else the case's own.
         """
-        entry = self._kept.setdefault(entry.key, entry)
-        data: dict[str, Any] = self.redactor.redact(entry.to_json())
+        mine = Filed(path=path or self.path(), entry=entry)
+        filed = self._kept.setdefault(entry.key, mine)
+        data: dict[str, Any] = self.redactor.redact(filed.to_json(self.root))
         sample = current_sample()
         (self.outside if sample is None else sample.recordings).append(data)
-        return entry
+        return filed.entry
 
-    def check(self) -> None:
-        """Read the running case's file, before anything is asked that goes into it.
+    def check(self, path: Path | None = None) -> None:
+        """Read a file before anything is asked that goes into it.
+
+        Args:
+            path: The file; by default that of the running case.
 
         Raises:
             UserError: It is broken.
         """
-        self._file(self.path())
+        self._file(path or self.path())
 
     def miss(self, request: Mapping[str, Any]) -> str:
         """Return the text of a request that has no recording: what differs, what next.
@@ -130,14 +146,32 @@ class Shelf:
         return self._path_of(current_sample())
 
     def _path_of(self, sample: SampleRun | None) -> Path:
-        if sample is None:
-            return recording_path(self.root, SHARED)
-        file = PurePosixPath(sample.run.nodeid.partition("::")[0])
+        name = sample.run.nodeid.partition("::")[0] if sample else ""
+        if name not in self._paths:
+            self._paths[name] = self.path_of(name) if name else self._shared()
+        return self._paths[name]
+
+    def path_of(self, module: str) -> Path:
+        """Return the file of a module or task.
+
+        Args:
+            module: The part of a node id before the first ``::``.
+        """
+        file = PurePosixPath(module)
         return recording_path(self.root / file.parent, file.stem)
 
-    def _neighbours(self, own: Path) -> set[Path]:
-        folders = {own.parent, self.root / FOLDER}
-        return {path for f in folders for path in f.glob("*.jsonl")} - {own}
+    def _shared(self) -> Path:
+        return recording_path(self.root, SHARED)
+
+    def _folder(self, folder: Path) -> dict[str, Filed]:
+        """Return what the files of a folder hold, each reply from the first one."""
+        if folder not in self._folders:
+            self._folders[folder] = {
+                key: Filed(path=path, entry=entry)
+                for path in sorted(folder.glob("*.jsonl"), reverse=True)
+                for key, entry in self._file(path).entries.items()
+            }
+        return self._folders[folder]
 
     def _file(self, path: Path) -> Recordings:
         if path not in self._files:

@@ -99,5 +99,6 @@ def _limits(section: Section) -> Limits:
         "retries": section.whole("retries", least=0),
         "timeout_seconds": section.number("timeout_seconds", above=0),
         "deadline_seconds": section.number("deadline_seconds", above=0),
+        "cache_days": section.number("cache_days", above=0),
     }
     return Limits(**{key: value for key, value in given.items() if value is not None})

@@ -53,6 +53,8 @@ class Limits:
     """Of one attempt."""
     deadline_seconds: float = 300.0
     """Of a call with all its retries."""
+    cache_days: float | None = None
+    """How old a reply of the cache may be; None: as old as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

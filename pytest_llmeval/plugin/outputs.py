@@ -52,14 +52,20 @@ class Outputs:
         # "rerun" is how an attempt that does not count is reported.
         if data is None or report.outcome == "rerun":
             return
-        for nodeid, entries in getattr(report, "llmeval_recordings", ()):
-            self._recordings.add(nodeid, entries)
+        self._recordings.add(getattr(report, "llmeval_recordings", ()))
+        for note in getattr(report, "llmeval_notes", ()):
+            self.note(note)
         record = Record.from_json(data)
         self.records[record.nodeid] = record
         if self._journal is None:
             home = self._runtime.root / ".llmeval"
             self._journal = Journal.open(home, self.header())
         self._journal.append(record.to_json())
+
+    def note(self, text: str) -> None:
+        """Add a line to the summary; one that several workers have is told once."""
+        if text not in self.notes:
+            self.notes.append(text)
 
     def _note_crash(self, report: Any) -> None:
         """Give the report of a case whose worker died the record it had begun with.
@@ -95,6 +101,8 @@ class Outputs:
     def finish(self, session: pytest.Session) -> None:
         """Write recordings and reports, and close the journal."""
         self.notes += _alone_lines(self.alone)
+        for note in self._runtime.clients.settle():
+            self.note(note)
         self._write_recordings(session)
         self._write_reports(session)
         if self._journal is None:  # nothing ran, so there is no run to keep

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from pytest_llmeval.clients.shelf import SHARED
-from pytest_llmeval.store.recordings import Entry, Recordings, recording_path
+from pytest_llmeval.config.files import shown_path
+from pytest_llmeval.store.recordings import Entry, Filed, Recordings
 
 __all__ = ["RecordingWriter"]
 
@@ -23,15 +23,11 @@ class RecordingWriter:
         self._root = root
         self._entries: dict[Path, list[Entry]] = {}
 
-    def add(self, nodeid: str | None, entries: list[Mapping[str, Any]]) -> None:
-        """Take the replies that a case used, or that were asked outside of one."""
-        if nodeid is None:
-            path = recording_path(self._root, SHARED)
-        else:
-            file = PurePosixPath(nodeid.partition("::")[0])
-            path = recording_path(self._root / file.parent, file.stem)
-        found = self._entries.setdefault(path, [])
-        found += (Entry.from_json(entry) for entry in entries)
+    def add(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        """Take the replies that were used, as they ride on reports."""
+        for data in entries:
+            filed = Filed.from_json(data, self._root)
+            self._entries.setdefault(filed.path, []).append(filed.entry)
 
     def write(self) -> Iterator[str]:
         """Write every file that changed; yield a line for the summary for each.
@@ -40,7 +36,5 @@ class RecordingWriter:
             OSError: A file can't be written.
         """
         for path, entries in sorted(self._entries.items()):
-            if not entries:
-                continue
             if Recordings.read(path).write(entries, only_these=False):
-                yield f"recorded {path.relative_to(self._root).as_posix()}"
+                yield f"recorded {shown_path(path, self._root)}"

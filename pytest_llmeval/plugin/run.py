@@ -142,9 +142,11 @@ class Run:
         record = record_of(sample, outcome, report.duration)
         report.llmeval = redactor.redact(record.to_json())  # type: ignore[attr-defined]
         report.llmeval_recordings = [  # type: ignore[attr-defined]
-            (item.nodeid, sample.recordings),
-            (None, self.runtime.recorded_outside()),
+            *sample.recordings,
+            *self.runtime.recorded_outside(),
         ]
+        notes = self.runtime.clients.trouble()
+        report.llmeval_notes = notes  # type: ignore[attr-defined]
         properties = {"llmeval_source": record.source or "", "llmeval_status": ""}
         if outcome.status == "unscored":
             properties["llmeval_status"] = "unscored"

@@ -16,26 +16,12 @@ from pytest_llmeval.errors import UserError
 from pytest_llmeval.store.difference import nearest, words
 from pytest_llmeval.store.key import canonical, request_key
 from pytest_llmeval.store.lines import parse, strict_json
-from pytest_llmeval.types import Likelihood, Prompt, Response, Usage, clean_json
+from pytest_llmeval.store.replies import packed, unpacked
+from pytest_llmeval.types import Prompt, Response, clean_json
 
-__all__ = ["FOLDER", "Entry", "Recordings", "recording_path"]
+__all__ = ["FOLDER", "Entry", "Filed", "Recordings", "recording_path"]
 
 FOLDER = "llmeval_recordings"
-
-#: Fields of a response that are kept; what it took to get it is nobody's to replay.
-_KEPT = (
-    "text",
-    "model",
-    "provider",
-    "finish_reason",
-    "usage",
-    "cost",
-    "sources",
-    "tool_calls",
-    "refusal",
-    "reasoning",
-    "logprobs",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,33 +40,14 @@ class Entry:
     @classmethod
     def of(cls, request: Mapping[str, Any], sample: int, response: Response) -> Self:
         """Return the entry of a reply, without what is of the moment."""
-        kept = {name: getattr(response, name) for name in _KEPT}
-        if response.usage is not None:
-            # How much of a prompt a server had cached is of that hour.
-            usage = {**response.usage.to_json(), "cached_tokens": None}
-            kept["usage"] = {k: v for k, v in usage.items() if v is not None}
-        if response.likelihood is not None:
-            kept["likelihood"] = response.likelihood.to_json()
-        return cls(
-            request=clean_json(request),
-            sample=sample,
-            response={k: v for k, v in clean_json(kept).items() if v not in (None, [])},
-        )
+        kept = packed(response)
+        # How much of a prompt a server had cached is of that hour.
+        kept.get("usage", {}).pop("cached_tokens", None)
+        return cls(request=clean_json(request), sample=sample, response=kept)
 
     def replayed(self, prompt: Prompt) -> Response:
         """Return the reply, as one that was recorded."""
-        data = dict(self.response)
-        usage = data.pop("usage", None)
-        likelihood = data.pop("likelihood", None)
-        for name in ("sources", "tool_calls"):
-            data[name] = tuple(data.get(name, ()))
-        return Response(
-            **data,
-            usage=Usage(**usage) if usage else None,
-            likelihood=Likelihood.from_json(likelihood) if likelihood else None,
-            messages=prompt.messages,
-            origin="recording",
-        )
+        return unpacked(self.response, prompt, "recording")
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types."""
@@ -105,8 +72,27 @@ class Entry:
         _require(entry.request, "request", dict)
         _require(entry.sample, "sample", int)
         _require(entry.response, "response", dict)
-        _require(entry.response["text"], "text", str)
         return entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filed:
+    """An entry and the file it stands in, or is to stand in."""
+
+    path: Path
+    entry: Entry
+
+    def to_json(self, root: Path) -> dict[str, Any]:
+        """Return it as plain JSON types, the file as seen from the root directory."""
+        return {
+            "file": self.path.relative_to(root).as_posix(),
+            "entry": self.entry.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], root: Path) -> Self:
+        """Rebuild it from the data of `to_json`."""
+        return cls(path=root / data["file"], entry=Entry.from_json(data["entry"]))
 
 
 @dataclass(slots=True)

@@ -85,7 +85,7 @@ def test_the_same_question_has_one_reply_in_a_recording_run(
 
     assert first == [first[0]] * 2
     assert later[0] == first[0] != later[1]
-    texts = [entry["response"]["text"] for entry in sample.recordings]
+    texts = [kept["entry"]["response"]["text"] for kept in sample.recordings]
     assert set(texts) == {first[0], later[1]}
 
 
@@ -105,7 +105,9 @@ def test_what_is_asked_outside_of_a_case_is_kept_apart(
 
     ask(backend, "hi")
 
-    assert [e["response"]["text"] for e in backend.shelf.outside] == ["reply 1"]
+    assert [e["entry"]["response"]["text"] for e in backend.shelf.outside] == [
+        "reply 1"
+    ]
 
 
 def test_a_suite_outside_of_the_root_directory_has_its_recordings_beside_it(

@@ -120,14 +120,24 @@ class FaultServer:
         self._rule = lambda seen: answer
 
     def rule(self, rule: Callable[[Seen], Any]) -> None:
-        """Answer with what a function makes of the request: data, or status and data."""
+        """Answer with what a function makes of the request.
+
+        Data, status and data, or an `Answer`.
+        """
 
         def answer(seen: Seen) -> Answer:
             made = rule(seen)
+            if isinstance(made, Answer):
+                return made
             status, data = made if isinstance(made, tuple) else (200, made)
             return self._answer(data, {"status": status})
 
         self._rule = answer
+
+    @staticmethod
+    def held() -> Answer:
+        """Return, for a rule, what is not sent before `release`."""
+        return Answer(is_held=True)
 
     def drops_reused(self) -> None:
         """Let every connection die, once used, when the next request comes."""
