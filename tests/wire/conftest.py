@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
@@ -414,17 +414,37 @@ def tls_lab(lab: Lab, authority: Path) -> Iterator[Lab]:
         yield replace(lab, server=server)
 
 
+class Need(Protocol):
+    """Skips a test whose server is missing, or fails it where all must run."""
+
+    def __call__(self, what: str, *, is_there: bool, how: str) -> None: ...
+
+
+@pytest.fixture(scope="session")
+def need() -> Need:
+    """Return what to call; LLMEVAL_PEERS=required is where all must run (.ci/run)."""
+
+    def need(what: str, *, is_there: bool, how: str) -> None:
+        message = f"{what} is not there: {how}"
+        if not is_there and os.environ.get("LLMEVAL_PEERS") == "required":
+            pytest.fail(message)
+        if not is_there:
+            pytest.skip(message)
+
+    return need
+
+
 @pytest.fixture
-def cache(monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(monkeypatch: pytest.MonkeyPatch, need: Need) -> Path:
     """Return the user's cache with the embedded model's weights in it."""
-    if find_spec("xllamacpp") is None:
-        pytest.skip("the extra local (xllamacpp) is not installed")
+    has_extra = find_spec("xllamacpp") is not None
+    need("xllamacpp", is_there=has_extra, how="pip install -e '.[local]'")
     monkeypatch.setenv("XDG_CACHE_HOME", str(CACHE))
     if not weights_path("smollm2").exists():
         try:
             fetch("smollm2")
         except ConfigError as exc:
-            pytest.skip(f"the embedded model's weights can't be had: {exc}")
+            need("the embedded model's weights", is_there=False, how=str(exc))
     return CACHE
 
 

@@ -96,6 +96,108 @@ def test_a_parameter_it_does_not_take_is_told_in_its_words(
     assert "temperature" in error.reason
 
 
+# --- its other interfaces ------------------------------------------------------------
+
+INTERFACES = ["openai", "openai-responses", "anthropic"]
+TALK = [
+    {"role": "system", "content": "Be short."},
+    {"role": "user", "content": "Say hi."},
+    {"role": "assistant", "content": "hi"},
+    {"role": "user", "content": [{"type": "text", "text": "Name a color."}]},
+]
+
+
+@pytest.mark.parametrize("provider", INTERFACES)
+def test_each_interface_takes_turns_and_says_that_a_reply_is_cut(
+    lab: Lab, real_lab: dict[str, Any], provider: str
+) -> None:
+    params = {**SHORT, "max_tokens": 2}
+
+    response = lab.ask_prompt(TALK, provider=provider, params=params, **real_lab)
+
+    assert response.text
+    assert (response.finish_reason, response.provider) == ("length", provider)
+    assert response.usage is not None
+    assert response.usage.output_tokens == 2
+    # With what it had in its cache, which the interfaces count differently.
+    assert response.usage.input_tokens is not None
+    assert response.usage.input_tokens > 20
+
+
+def test_the_interfaces_agree_on_text_and_tokens(
+    lab: Lab, real_lab: dict[str, Any]
+) -> None:
+    replies = [
+        lab.ask_prompt(TALK, provider=provider, params=SHORT, **real_lab)
+        for provider in INTERFACES
+    ]
+
+    assert len({reply.text for reply in replies}) == 1
+    assert len({reply.usage and reply.usage.input_tokens for reply in replies}) == 1
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_each_interface_ends_at_a_stop_text(
+    lab: Lab, real_lab: dict[str, Any], provider: str
+) -> None:
+    params = {"temperature": 0, "seed": 1, "max_tokens": 50, "stop": "e"}
+
+    response = lab.ask_prompt(TALK, provider=provider, params=params, **real_lab)
+
+    assert response.finish_reason == "stop"
+    assert "e" not in response.text
+
+
+@pytest.mark.parametrize("provider", INTERFACES)
+def test_each_interface_takes_tools_calls_and_results(
+    lab: Lab, real_lab: dict[str, Any], provider: str
+) -> None:
+    parameters = {"type": "object", "properties": {"city": {"type": "string"}}}
+    call = {"id": "c1", "name": "look_up", "arguments": {"city": "Rome"}}
+    prompt = [
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": '{"t": 20}'},
+    ]
+    tools = [{"name": "look_up", "description": "d", "parameters": parameters}]
+
+    response = lab.ask_prompt(
+        prompt, provider=provider, params={**SHORT, "tools": tools}, **real_lab
+    )
+
+    assert response.finish_reason in {"stop", "length"}
+
+
+def test_it_is_held_to_a_schema(lab: Lab, real_lab: dict[str, Any]) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"color": {"enum": ["red", "blue"]}},
+        "required": ["color"],
+        "additionalProperties": False,
+    }
+
+    response = lab.ask_prompt(
+        TALK, params={**SHORT, "max_tokens": 40, "json_schema": schema}, **real_lab
+    )
+
+    assert json.loads(response.text)["color"] in {"red", "blue"}
+
+
+@pytest.mark.parametrize("provider", INTERFACES)
+def test_each_interface_tells_a_wrong_key_and_a_long_prompt(
+    lab: Lab,
+    real_lab: dict[str, Any],
+    provider: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    long = lab.error("word " * 4000, provider=provider, **real_lab)
+    monkeypatch.setenv("REAL_KEY", "not-the-key-of-it")
+    wrong = lab.error(provider=provider, **real_lab)
+
+    assert "the prompt is too long for the model's context (400): " in long.reason
+    assert "(401): Invalid API Key (key from $REAL_KEY)" in wrong.reason
+
+
 def test_what_it_said_is_replayed_when_it_is_gone(
     suite: Suite, real: Real, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,7 @@
 
 ``llmock`` comes with the extra dev; aimock with
 ``npm install --no-save @copilotkit/aimock`` in the repository (or AIMOCK_CLI, the path of
-its dist/cli.js). With LLMEVAL_PEERS=required a server that is missing is a failure.
+its dist/cli.js).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pytest_llmeval.config import Limits
 
 if TYPE_CHECKING:
     from pytest_llmeval.types import Response
-    from tests.wire.conftest import Lab
+    from tests.wire.conftest import Lab, Need
 
 #: Providers of ours, and the interface of a peer that each speaks to.
 INTERFACES = {
@@ -33,16 +33,6 @@ INTERFACES = {
     "gemini": "gemini",
 }
 _CLI = Path("node_modules", "@copilotkit", "aimock", "dist", "cli.js")
-
-
-def need(what: str, *, is_there: bool, how: str) -> None:
-    """Skip a test whose server is not installed; where all must run, fail it."""
-    if is_there:
-        return
-    message = f"{what} is not installed: {how}"
-    if os.environ.get("LLMEVAL_PEERS") == "required":
-        pytest.fail(message)
-    pytest.skip(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +73,7 @@ def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture
-def llmock_there() -> None:
+def llmock_there(need: Need) -> None:
     how = "pip install -e '.[dev]'"
     need("llmock", is_there=find_spec("llmock") is not None, how=how)
 
@@ -136,7 +126,7 @@ SCRIPT: dict[str, Any] = {
 
 
 @pytest.fixture(scope="session")
-def aimock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def aimock(need: Need, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of an aimock that follows the script."""
     cli = Path(os.environ.get("AIMOCK_CLI") or Path(__file__).parents[3] / _CLI)
     node = shutil.which("node")
