@@ -96,17 +96,19 @@ async def test_blocks(generator):
     result.stdout.fnmatch_lines(["*would block the event loop*await generator.acall(*"])
 
 
-def test_pytest_can_be_run_from_within_a_loop(lab_suite: Suite) -> None:
+@pytest.mark.parametrize("runner", ["asyncio", "uvloop"])
+def test_pytest_can_be_run_from_within_a_loop(lab_suite: Suite, runner: str) -> None:
+    pytest.importorskip(runner)
     lab_suite.write(
-        main_py="""
-import asyncio
+        main_py=f"""
+import {runner}
 import sys
 import pytest
 
 async def main():
     return pytest.main(["-q", "-p", "no:cacheprovider", "-W", "error"])
 
-sys.exit(asyncio.run(main()))
+sys.exit({runner}.run(main()))
 """
     )
 
@@ -133,10 +135,16 @@ def test_uvloop(generator):
         return (await generator.acall("hi")).text
 
     assert uvloop.run(body()) == "fine"
+
+def test_blocking_there(generator):
+    async def body():
+        return generator("hi").text
+
+    assert uvloop.run(body()) == "fine"
 """
     )
 
-    lab_suite.run_alone("-W", "error").assert_outcomes(passed=1)
+    lab_suite.run_alone("-W", "error").assert_outcomes(passed=2)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is sent otherwise there")
