@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_llmeval.assertions import (
+        assert_case,
         assert_choice,
         assert_contains,
         assert_exact,
@@ -71,6 +72,7 @@ __all__ = [
     "UnscoredError",
     "UserError",
     "Verdict",
+    "assert_case",
     "assert_choice",
     "assert_contains",
     "assert_exact",

@@ -31,6 +31,10 @@ class Plan:
     generator: Any = None
     """A model spec, a mapping or a callable; None when none is configured."""
     judge: Any = None
+    kind: Any = None
+    """A `kinds.KindUse`, or None."""
+    has_own_prompt: bool = False
+    """Whether the test gives the prompt; else it is that of the kind, or none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ said. They work outside pytest too.
 
 from __future__ import annotations
 
+from pytest_llmeval.assertions._case import assert_case
 from pytest_llmeval.assertions._choice import assert_choice
 from pytest_llmeval.assertions._compared import assert_pairwise
 from pytest_llmeval.assertions._judged import assert_judge
@@ -21,6 +22,7 @@ from pytest_llmeval.assertions._text import (
 )
 
 __all__ = [
+    "assert_case",
     "assert_choice",
     "assert_contains",
     "assert_exact",

@@ -70,7 +70,7 @@ def meaning_of(column: str) -> str | None:
         (case,) = cases_from([{column: "x"}])
     except DatasetError:
         return column  # a field that takes values of a kind only
-    plain = Case(id="1")
+    plain = Case(id="1", is_numbered=True)
     named = [field.name for field in fields(Case) if field.name != "fields"]
     return next((n for n in named if getattr(case, n) != getattr(plain, n)), None)
 

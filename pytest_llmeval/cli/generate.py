@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_llmeval import metrics
 from pytest_llmeval.cli._answers import Answers, answer_all
 from pytest_llmeval.cli._output import (
     check_output,
@@ -20,6 +21,7 @@ from pytest_llmeval.datasets import load_cases
 from pytest_llmeval.diffs import printable
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.evaluate import Generator
+from pytest_llmeval.kinds import KINDS, Kind, kind_named
 from pytest_llmeval.prompts import Template, template_check
 from pytest_llmeval.redact import Redactor
 from pytest_llmeval.types import Case
@@ -47,7 +49,15 @@ def add(subparsers: Any) -> ArgumentParser:
         "--system", metavar="TEMPLATE", help="of the system message; else none"
     )
     parser.add_argument(
-        "--force", action="store_true", help="replace a column or file that is there"
+        "--kind", metavar="KIND", help=f"brings a prompt: {', '.join(KINDS)}"
+    )
+    parser.add_argument(
+        "--columns", metavar="PRESET", help="how columns are called, such as dataflow"
+    )
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace a column or file that is there; answer a kind that needs no answer",
     )
     add_config_option(parser)
     return parser
@@ -64,7 +74,19 @@ def run(options: Namespace) -> int:
     if spec is None:
         message = "no generator: give --generator=SPEC, or generator: in llmeval.yaml"
         raise ConfigError(message)
-    cases = load_cases(options.data)
+    kind = None if options.kind is None else kind_named(options.kind)
+    if kind is not None and not _needs_answers(kind, options):
+        sys.stdout.write(
+            f"{options.data}: the kind {kind.name!r} needs no answer, its rows are scored "
+            f"by likelihood: nothing was asked and {options.output} is not written "
+            f"(--force asks all the same)\n"
+        )
+        return 0
+    cases = load_cases(
+        options.data,
+        columns=options.columns,
+        first=kind.columns if kind is not None else None,
+    )
     check_output(
         cases,
         data=options.data,
@@ -76,7 +98,9 @@ def run(options: Namespace) -> int:
         sys.stderr.write(
             f"note: a column {options.column!r} is read as the {meaning} of a row\n"
         )
-    prompt, system = (_template(t, cases) for t in (options.prompt, options.system))
+    default = kind.prompt if kind is not None else None
+    sources = (options.prompt or default, options.system)
+    prompt, system = (_template(source, cases) for source in sources)
     with asking(config) as (clients, loop):
         backend = clients.backend(spec)
         answers = answer_all(
@@ -87,6 +111,22 @@ def run(options: Namespace) -> int:
             width=config.limits.concurrency,
         )
         return _finished(cases, answers, options, clients.shelf.redactor)
+
+
+def _needs_answers(kind: Kind, options: Namespace) -> bool:
+    """Return whether the rows of a kind are to be answered.
+
+    Raises:
+        ConfigError: They are to be, and the kind has no question.
+    """
+    needs = metrics.get_metric(kind.metric).declaration.takes != "model"
+    if options.force and kind.prompt is None and options.prompt is None:
+        message = (
+            f"the kind {kind.name!r} holds {kind.holds}, and no question that could be "
+            f"answered: give --prompt"
+        )
+        raise ConfigError(message)
+    return needs or bool(options.force)
 
 
 def _template(source: str | None, cases: Sequence[Case]) -> Template | None:

@@ -62,6 +62,8 @@ class Columns:
 
     mapping: Mapping[str, str] = field(default_factory=dict)
     preset: Preset | None = None
+    first: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns that are a field's where they are there, before all others."""
 
     def layout(self, names: Sequence[str]) -> Layout:
         """Return where the fields come from in a row with these columns.
@@ -96,6 +98,8 @@ class Columns:
         )
 
     def _column(self, name: str, names: Sequence[str]) -> str | None:
+        if early := [column for column in self.first.get(name, ()) if column in names]:
+            return early[0]
         aliases = ALIASES[name]
         if self.preset is not None:
             aliases = self.preset.aliases.get(name, aliases)
@@ -128,17 +132,20 @@ def _two_columns(name: str, found: list[str]) -> str:
     )
 
 
-def columns_of(columns: Any) -> Columns:
+def columns_of(
+    columns: Any, first: Mapping[str, tuple[str, ...]] | None = None
+) -> Columns:
     """Return what `columns=` says, checked.
 
     Args:
         columns: A mapping from fields of ours to columns, or the name of a preset.
+        first: Columns that a field is read from first, where there is no preset.
 
     Raises:
         DatasetError: There is no such field or preset, or a path is no text.
     """
     if columns is None:
-        return Columns()
+        return Columns(first=first or {})
     if isinstance(columns, str):
         if columns not in PRESETS:
             message = (
@@ -156,7 +163,7 @@ def columns_of(columns: Any) -> Columns:
         raise DatasetError(message)
     for name, path in columns.items():
         _check_pair(name, path)
-    return Columns(mapping=dict(columns))
+    return Columns(mapping=dict(columns), first=first or {})
 
 
 def _check_pair(name: object, path: object) -> None:

@@ -29,6 +29,7 @@ def load_cases(
     columns: str | Mapping[str, str] | None = None,
     root: Path | None = None,
     base: Path | None = None,
+    first: Mapping[str, tuple[str, ...]] | None = None,
 ) -> list[Case]:
     """Return the cases of a file, or of all files a glob matches, in order.
 
@@ -40,11 +41,12 @@ def load_cases(
             a preset (teff, hotpotqa, gsm8k, squad, drop, dataflow).
         root: A directory the files must lie in; sources are named relative to it.
         base: Where a relative path begins, by default the current directory.
+        first: Columns that a field of ours is read from first, where no preset is named.
 
     Raises:
         DatasetError: A file or row can't be used; the text has file and line.
     """
-    rows = Rows(columns_of(columns))
+    rows = Rows(columns_of(columns, first))
     files = find_files(path, root=root, base=base)
     with _without_collector():
         cases = [case for file in files for case in _of_file(file, rows)]
@@ -58,6 +60,7 @@ def cases_from(
     columns: str | Mapping[str, str] | None = None,
     root: Path | None = None,
     base: Path | None = None,
+    first: Mapping[str, tuple[str, ...]] | None = None,
 ) -> list[Case]:
     """Return the cases of what a marker names as its dataset.
 
@@ -67,6 +70,7 @@ def cases_from(
         columns: As in `load_cases`.
         root: As in `load_cases`.
         base: As in `load_cases`.
+        first: As in `load_cases`.
 
     Raises:
         DatasetError: It is none of these, or what it names can't be used.
@@ -74,11 +78,11 @@ def cases_from(
     if callable(dataset):
         dataset = _called(dataset)
     if isinstance(dataset, str | PurePath):
-        return load_cases(dataset, columns=columns, root=root, base=base)
+        return load_cases(dataset, columns=columns, root=root, base=base, first=first)
     if not isinstance(dataset, list | tuple):
         message = f"a dataset is {_KINDS}, not {_short(dataset)}{_frame_hint(dataset)}"
         raise DatasetError(message)
-    cases = list(_of_list(dataset, Rows(columns_of(columns))))
+    cases = list(_of_list(dataset, Rows(columns_of(columns, first))))
     check_ids(cases)
     return cases
 

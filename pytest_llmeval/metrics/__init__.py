@@ -7,13 +7,14 @@ when the metric is first asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_llmeval.errors import ConfigError, did_you_mean
 from pytest_llmeval.metrics._base import Declaration, text_of
 from pytest_llmeval.metrics._custom import REGISTERED, metric
+from pytest_llmeval.metrics._extras import check_extra
 from pytest_llmeval.metrics._table import HELPERS, MODULES, Metric
 from pytest_llmeval.types import Score
 
@@ -38,6 +39,7 @@ __all__ = [
     "Metric",
     "bits_per_byte",
     "bleu",
+    "check_ready",
     "choice",
     "choice_loglik",
     "chrf",
@@ -143,6 +145,23 @@ def get_metric(name: str) -> Metric:
         f"{', '.join(names)}. Your own is registered by @metric({name!r})"
     )
     raise ConfigError(message)
+
+
+def check_ready(name: str, options: Mapping[str, Any]) -> Declaration:
+    """Return what a metric says about itself, if it can be used with these options.
+
+    For mistakes to be told before anything is asked.
+
+    Raises:
+        ConfigError: There is no such metric, or it has no such option.
+        MissingExtraError: Its extra isn't installed.
+    """
+    found = get_metric(name)
+    found.check_options(options)
+    declaration = found.declaration
+    if declaration.extra is not None and declaration.module is not None:
+        check_extra(name, declaration.extra, declaration.module)
+    return declaration
 
 
 def metric_names() -> tuple[str, ...]:

@@ -43,6 +43,8 @@ class Declaration:
     """Raised when its values change: values of different versions don't compare."""
     extra: str | None = None
     """The optional dependency it needs."""
+    module: str | None = None
+    """What that extra installs, by its import name."""
     takes: Literal["text", "calls", "model"] = "text"
     """What it looks at: a reply's text, its tool calls, or the model itself, which it
     asks how likely texts are."""

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from pytest_llmeval.errors import MissingExtraError
 
-__all__ = ["needed"]
+__all__ = ["check_extra", "needed"]
+
+
+def check_extra(metric: str, extra: str, module: str) -> None:
+    """Refuse a metric whose extra isn't installed, without importing it.
+
+    Raises:
+        MissingExtraError: It isn't installed; the text has the command.
+    """
+    if sys.modules.get(module, find_spec) is None or find_spec(module) is None:
+        raise _missing(metric, extra, module)
 
 
 def needed(module: str, *, extra: str, metric: str) -> Any:
@@ -25,8 +37,11 @@ def needed(module: str, *, extra: str, metric: str) -> Any:
         return import_module(module)
     except ImportError as exc:
         missing = (exc.name or module).partition(".")[0]
-        message = (
-            f"{metric} needs the extra {extra!r} (no module {missing!r}): "
-            f"pip install 'pytest-llm-regression[{extra}]'"
-        )
-        raise MissingExtraError(message) from exc
+        raise _missing(metric, extra, missing) from exc
+
+
+def _missing(metric: str, extra: str, module: str) -> MissingExtraError:
+    return MissingExtraError(
+        f"{metric} needs the extra {extra!r} (no module {module!r}): "
+        f"pip install 'pytest-llm-regression[{extra}]'"
+    )

@@ -24,9 +24,9 @@ from pytest_llmeval.types import Score
 
 __all__ = ["ROUGE1", "ROUGE2", "ROUGEL", "explain", "rouge1", "rouge2", "rougeL"]
 
-ROUGE1: Final = Declaration(name="rouge1", extra="overlap")
-ROUGE2: Final = Declaration(name="rouge2", extra="overlap")
-ROUGEL: Final = Declaration(name="rougeL", extra="overlap")
+ROUGE1: Final = Declaration(name="rouge1", extra="overlap", module="rouge_score")
+ROUGE2: Final = Declaration(name="rouge2", extra="overlap", module="rouge_score")
+ROUGEL: Final = Declaration(name="rougeL", extra="overlap", module="rouge_score")
 
 _FIELDS: Final = ("fmeasure", "precision", "recall")
 _TOKENIZERS: Final = ("latin", "unicode")

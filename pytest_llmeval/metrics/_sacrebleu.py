@@ -24,9 +24,11 @@ from pytest_llmeval.types import Pool, Score
 
 __all__ = ["BLEU", "CHRF", "TER", "bleu", "chrf", "explain", "ter"]
 
-BLEU: Final = Declaration(name="bleu", extra="overlap")
-CHRF: Final = Declaration(name="chrf", extra="overlap")
-TER: Final = Declaration(name="ter", high=inf, higher_is_better=False, extra="overlap")
+BLEU: Final = Declaration(name="bleu", extra="overlap", module="sacrebleu")
+CHRF: Final = Declaration(name="chrf", extra="overlap", module="sacrebleu")
+TER: Final = Declaration(
+    name="ter", high=inf, higher_is_better=False, extra="overlap", module="sacrebleu"
+)
 
 #: sacrebleu's tokenizers that need neither a further package nor a download.
 _TOKENIZERS: Final = ("13a", "intl", "zh", "char", "none")

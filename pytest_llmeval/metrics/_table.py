@@ -57,12 +57,16 @@ class Metric:
     def __call__(self, response: Any, expected: Any, **options: Any) -> Score:
         try:
             return self.function(response, expected, **options)
-        except TypeError as exc:
-            self._check_options(options, exc)
+        except TypeError:
+            self.check_options(options)
             raise
 
-    def _check_options(self, options: Mapping[str, Any], exc: TypeError) -> None:
-        """Raise a ConfigError if the metric has no such option."""
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that the metric hasn't.
+
+        Raises:
+            ConfigError: There is one; the text has those there are.
+        """
         parameters = signature(self.function).parameters.values()
         known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
         if any(p.kind is p.VAR_KEYWORD for p in parameters):
@@ -74,4 +78,4 @@ class Metric:
                     f"{self.name} has no option {option!r}{did_you_mean(option, names)}"
                     f"; it has: {', '.join(names) or 'none'}"
                 )
-                raise ConfigError(message) from exc
+                raise ConfigError(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +18,7 @@ from pytest_llmeval.errors import (
     UserError,
     did_you_mean,
 )
+from pytest_llmeval.kinds import check_rows, kind_use
 from pytest_llmeval.plugin._internals import parameters
 from pytest_llmeval.plugin.marker import Marker, read_marker
 from pytest_llmeval.plugin.rows import row_marks
@@ -147,13 +149,20 @@ def _cases(
             "receive its rows"
         )
         raise ConfigError(message)
+    use = None if marker.kind is None else kind_use(marker.kind)
     found = cases_from(
-        marker.dataset, columns=marker.columns, root=runtime.root, base=base
+        marker.dataset,
+        columns=marker.columns,
+        root=runtime.root,
+        base=base,
+        first=use.kind.columns if use else None,
     )
     if not found:
         message = f"the dataset {_shown(marker.dataset)} holds no cases"
         raise ConfigError(message)
     check_node_ids(found)
+    if use is not None:
+        check_rows(use, found)
     return _limited(found, marker, runtime)
 
 
@@ -198,7 +207,7 @@ def _variants(
     if not isinstance(prompts, list | tuple):
         prompts = [prompts]
     return [
-        Marker(prompt=prompt, generator=model, system=merged.system, judge=merged.judge)
+        replace(merged, prompt=prompt, generator=model)
         for model in models or [None]
         for prompt in prompts
     ]

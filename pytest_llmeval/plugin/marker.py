@@ -26,6 +26,7 @@ class Marker:
     system: Any = None
     generator: Any = None
     judge: Any = None
+    kind: Any = None
     limit: int | None = None
     concurrency: int | None = None
 
@@ -38,6 +39,7 @@ def _signature(
     system: Any = None,
     generator: Any = None,
     judge: Any = None,
+    kind: Any = None,
     limit: int | None = None,
     concurrency: int | None = None,
 ) -> None:
@@ -141,6 +143,10 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "judge": (
         lambda value: _is_model(value) and not isinstance(value, list | tuple),
         "a model spec, a mapping or a callable",
+    ),
+    "kind": (
+        lambda value: isinstance(value, str | Mapping | None),
+        "the name of a kind, or a mapping with name and options",
     ),
     "limit": (_is_count, "a whole number from 1 up"),
     "concurrency": (_is_count, "a whole number from 1 up"),

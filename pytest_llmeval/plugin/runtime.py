@@ -22,6 +22,7 @@ from pytest_llmeval.clients import Backend, Clients, Owner
 from pytest_llmeval.config import Config, load_config
 from pytest_llmeval.errors import ConfigError, UnscoredError
 from pytest_llmeval.evaluate import Generator, Judge
+from pytest_llmeval.kinds import kind_use
 from pytest_llmeval.loop import LoopThread
 from pytest_llmeval.plugin.marker import Marker
 from pytest_llmeval.plugin.options import as_option_arguments
@@ -152,11 +153,16 @@ class Runtime:
             UserError: A template can't be read.
         """
         generators = self.generators(marker)
+        own = marker.prompt if marker else None
+        use = kind_use(marker.kind) if marker and marker.kind is not None else None
+        default = use.kind.prompt if use else None
         return Plan(
-            prompt=self.template(marker.prompt if marker else None, base),
+            prompt=self.template(default if own is None else own, base),
             system=self.template(marker.system if marker else None, base),
             generator=generators[0] if generators else None,
             judge=self.judge_spec(marker),
+            kind=use,
+            has_own_prompt=own is not None,
         )
 
     def template(self, source: Any, base: Path) -> Template | None:

@@ -16,7 +16,7 @@ ORDER = (
     *("errors", "types"),
     *("stats", "diffs", "redact", "config"),
     *("datasets", "prompts", "recorder", "loop"),
-    *("store", "clients", "metrics", "judging"),
+    *("store", "clients", "metrics", "kinds", "judging"),
     *("evaluate", "assertions", "ahead", "baseline", "gates"),
     *("tasks", "report"),
     *("cli", "__main__", "plugin"),

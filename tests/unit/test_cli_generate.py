@@ -450,3 +450,43 @@ def test_a_hostile_error_is_inert(
     generate("--generator=fake:fake.jsonl")
 
     assert capsys.readouterr().err.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("kind", ["text", "key3_q_a_rejected"])
+def test_a_kind_without_answers_is_not_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    arguments = ["generate", "data.jsonl", "-o", "out.jsonl", "--column", "reply"]
+
+    assert main([*arguments, "--generator=python:app:upper", f"--kind={kind}"]) == 0
+    assert "needs no answer" in capsys.readouterr().out
+    assert not (folder / "out.jsonl").exists()
+
+
+def test_a_kind_brings_its_prompt(folder: Path) -> None:
+    arguments = ["generate", "data.jsonl", "-o", "out.jsonl", "--column", "reply"]
+
+    assert main([*arguments, "--generator=python:app:upper", "--kind=qa"]) == 0
+    replies = [row["reply"] for row in rows_of(folder / "out.jsonl")]
+    assert replies[0] == "QUESTION:\nCAPITAL OF PERU?\n\nANSWER:"
+
+
+def test_a_kind_that_needs_no_answer_is_answered_when_forced(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["generate", "data.jsonl", "-o", "out.jsonl", "--column", "reply"]
+    arguments += ["--generator=python:app:upper", "--force"]
+
+    assert main([*arguments, "--kind=preference"]) == 0
+    assert len(rows_of(folder / "out.jsonl")) == 3
+    assert main([*arguments, "--kind=text"]) != 0
+    assert "no question that could be answered" in capsys.readouterr().err
+
+
+def test_columns_of_a_preset_are_read(folder: Path) -> None:
+    write_rows(folder / "flow.jsonl", [{"question": "Why?", "golden_label": "x"}])
+    arguments = ["generate", "flow.jsonl", "-o", "out.jsonl", "--column", "reply"]
+    arguments += ["--generator=python:app:upper", "--columns=dataflow", "--kind=qa"]
+
+    assert main(arguments) == 0
+    assert rows_of(folder / "out.jsonl")[0]["reply"].endswith("WHY?\n\nANSWER:")
