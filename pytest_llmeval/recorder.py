@@ -18,6 +18,8 @@ from pytest_llmeval.types import Call, Case, Check, Sample, as_text, comparison_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from pytest_llmeval.types import Response
+
 __all__ = ["CaseRun", "Plan", "SampleRun", "begin", "current_sample", "end", "pause"]
 
 
@@ -72,6 +74,8 @@ class SampleRun:
         """Told when a call of it begins to wait for another attempt, and ends to."""
         self.is_over = False
         """Nobody waits for the body any more: what it still asks is not asked."""
+        self.stand_in: Callable[[str], Response] | None = None
+        """Gives the replies of a role in place of its model, to try the checks."""
 
     def add_call(self, call: Call) -> None:
         """Keep a question to a model and its answer."""

@@ -14,8 +14,10 @@ from pytest_llmeval.evaluate._given import (
     reply_text,
 )
 from pytest_llmeval.evaluate._judge import Judge, as_judge
+from pytest_llmeval.evaluate._wrong import WRONG_KINDS, wrong_replies
 
 __all__ = [
+    "WRONG_KINDS",
     "Generator",
     "Judge",
     "as_judge",
@@ -23,4 +25,5 @@ __all__ = [
     "check_reply",
     "not_awaited",
     "reply_text",
+    "wrong_replies",
 ]

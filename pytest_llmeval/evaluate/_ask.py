@@ -24,6 +24,8 @@ async def ask(
 ) -> Response:
     """Ask, and keep the question and its answer or error with the case."""
     __tracebackhide__ = True
+    if running is not None and running.stand_in is not None and role != "judge":
+        return running.stand_in(role)
     response, problem = None, None
     try:
         response = await backend.answer(request)

@@ -148,6 +148,12 @@ def _problem_of(answer: Response) -> Reading | None:
             f"it ends {printable(answer.text[-60:])}"
         )
         return Reading(said=None, reason=reason)
+    if answer.finish_reason in {"content_filter", "error"}:
+        reason = (
+            f"the judge's reply is not whole (finish_reason {answer.finish_reason}): "
+            f"{printable(answer.text)}"
+        )
+        return Reading(said=None, reason=reason)
     if answer.refusal:
         reason = f"the judge refused: {printable(answer.refusal)}"
         return Reading(said=None, reason=reason)

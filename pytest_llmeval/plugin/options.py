@@ -20,6 +20,8 @@ class Option(NamedTuple):
     metavar: str
     help: str
     is_repeatable: bool = False
+    is_switch: bool = False
+    """On or off, without a value."""
 
     @property
     def flag(self) -> str:
@@ -87,6 +89,13 @@ OPTIONS = (
         help="which cases the summary lists (default: failures)",
     ),
     Option(
+        name="mutate",
+        metavar="",
+        help="run the checks of each case again on wrong replies, and list what they "
+        "let through",
+        is_switch=True,
+    ),
+    Option(
         name="max-unscored",
         metavar="N",
         help="tolerate N cases that could not be scored (default: 0)",
@@ -103,6 +112,12 @@ def add_options(parser: pytest.Parser) -> None:
     """Register every option and its ini key."""
     group = parser.getgroup("llmeval", "regression tests of LLM applications")
     for option in OPTIONS:
+        if option.is_switch:
+            group.addoption(
+                option.flag, action="store_true", default=None, help=option.help
+            )
+            parser.addini(option.key, type="bool", default=False, help=option.help)
+            continue
         # Always "append": a second value of a single option is then a clear error
         # and not a silent override.
         group.addoption(

@@ -36,6 +36,8 @@ class Outputs:
         """Lines of the summary about the run itself: trouble, files, exit status."""
         self.alone: dict[str, str] = {}
         """Why tests ran one case at a time, by the test's name."""
+        self.known: dict[str, Any] = {}
+        """Further things known of the run itself, for its header in reports."""
         self.started = time.time()
         self._config = config
         self._runtime = runtime
@@ -92,6 +94,7 @@ class Outputs:
             "generators": [label_of(spec) for spec in runtime.generators(None)],
             "judge": label_of(runtime.judge_spec(None) or "") or None,
             "limit": runtime.settings.limit,
+            **self.known,
         }
 
     def report(self) -> Report:

@@ -223,4 +223,8 @@ def run_of(config: pytest.Config) -> Run:
         config.pluginmanager.register(run, "llmeval-run")
         if is_wanted(config):
             config.pluginmanager.register(Ahead(run), "llmeval-ahead")
+        if run.runtime.settings.mutate:
+            from pytest_llmeval.plugin.mutants import Mutants
+
+            config.pluginmanager.register(Mutants(run), "llmeval-mutants")
     return config.stash[_KEY]

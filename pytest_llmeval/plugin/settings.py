@@ -32,6 +32,8 @@ class Settings:
     cases: tuple[str, ...] = ()
     reports: tuple[Path, ...] = ()
     show: str = "failures"
+    mutate: bool = False
+    """Whether the checks are tried on wrong replies."""
     max_unscored: int = 0
     require: int | str | None = None
     """A number of cases, or "all"."""
@@ -61,7 +63,8 @@ def _named_as_written(message: str, config: pytest.Config) -> str:
 
 
 def _settings(config: pytest.Config) -> Settings:
-    given = {option.name: _values(config, option) for option in OPTIONS}
+    given = {o.name: _values(config, o) for o in OPTIONS if not o.is_switch}
+    switches = {o.key: _is_on(config, o) for o in OPTIONS if o.is_switch}
     return Settings(
         config=_single(given["config"]),
         mode=_mode(_single(given["mode"])),
@@ -75,6 +78,7 @@ def _settings(config: pytest.Config) -> Settings:
             _report(value, config.invocation_params.dir) for value in given["report"]
         ),
         show=_show(_single(given["show"])),
+        mutate=switches["llmeval_mutate"],
         max_unscored=_count("max-unscored", _single(given["max-unscored"])) or 0,
         require=_require(_single(given["require"])),
     )
@@ -102,6 +106,11 @@ def _values(config: pytest.Config, option: Option) -> list[str]:
         message = f"--llmeval-{option.name} takes one value, and got {shown}"
         raise ConfigError(message)
     return list(values)
+
+
+def _is_on(config: pytest.Config, option: Option) -> bool:
+    given = config.getoption(option.flag)
+    return bool(config.getini(option.key) if given is None else given)
 
 
 def _single(values: list[str]) -> str | None:
