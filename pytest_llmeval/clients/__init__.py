@@ -14,6 +14,7 @@ from pytest_llmeval.clients._base import (
 from pytest_llmeval.clients._clients import Clients
 from pytest_llmeval.clients._cut import CutAccepted
 from pytest_llmeval.clients._given import is_able, without_likelihoods
+from pytest_llmeval.clients._keeper import remove_shared
 from pytest_llmeval.clients.panel import Panel, members_of
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "Request",
     "is_able",
     "members_of",
+    "remove_shared",
     "without_likelihoods",
 ]

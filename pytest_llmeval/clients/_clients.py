@@ -12,6 +12,7 @@ from typing import Any, Final
 from pytest_llmeval.clients._base import Backend, Owner
 from pytest_llmeval.clients._build import Surroundings, build
 from pytest_llmeval.clients._cut import CutAccepted
+from pytest_llmeval.clients._keeper import SharedFile
 from pytest_llmeval.clients._servers import host_of, secrets_of
 from pytest_llmeval.clients._transport import proxy_secrets
 from pytest_llmeval.clients.cached import CachedBackend
@@ -58,7 +59,7 @@ class Clients:
             limits=config.limits,
             owner=owner or Owner(run=secrets.token_hex(8), process=os.getpid()),
         )
-        self._limiters = Limiters(config.limits)
+        self._limiters = Limiters(config.limits, self._shared_file())
         self.shelf = Shelf(root)
         self._flights = Flights(SafeCache(root / ".llmeval"))
         self.shelf.hide(proxy_secrets)
@@ -85,6 +86,7 @@ class Clients:
             await backend.close()
         self._built.clear()
         self._flights.close()
+        self._limiters.close()
 
     def settle(self) -> list[str]:
         """Write down what was asked; return, once, what went wrong with the cache."""
@@ -96,6 +98,13 @@ class Clients:
         notes = self._flights.cache.notes
         found = [notes.pop(0) for _ in range(len(notes))]
         return found
+
+    def _shared_file(self) -> SharedFile | None:
+        """Return what workers of xdist share; None in the run's only process."""
+        owner = self._around.owner
+        if owner.process == os.getpid():
+            return None
+        return SharedFile(home=self._around.root / ".llmeval", owner=owner)
 
     def _build(self, spec: Any, name: str | None) -> Backend:
         if isinstance(spec, str | Mapping):

@@ -21,8 +21,9 @@ Four things hold a request back:
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pytest_llmeval.clients._pace import Pace
 from pytest_llmeval.config import Limits
@@ -83,6 +84,10 @@ class Host:
     borne: Pace = field(default_factory=lambda: Pace(math.inf))
     """Requests a second that the server was seen to bear."""
     in_flight: int = 0
+    room: float = math.inf
+    """How many more requests this process may begin, where others share the host."""
+    waiting: int = 0
+    """Calls of this process that wait."""
     allowed: float = 0.0
     """Requests in flight at once that the server seems to bear: 1 to `most`."""
     paused_at: float = -math.inf
@@ -119,7 +124,7 @@ class Host:
 
     def wait(self, now: float) -> float:
         """Return the seconds until a request may begin; infinite until one ends."""
-        if self.in_flight >= int(self.allowed):
+        if self.in_flight >= int(self.allowed) or self.room < 1:
             return math.inf
         due = max(
             self.paused_until,
@@ -137,6 +142,7 @@ class Host:
         if not self._is_estimated:
             self._estimate(now)
         self.in_flight += 1
+        self.room -= 1
         self._begun += 1
         self._first_at = min(self._first_at, now)
         self._count(now, _BEGUN)
@@ -147,11 +153,28 @@ class Host:
     def end(self, now: float, ended: Ended) -> None:
         """Note that an attempt has ended."""
         self.in_flight -= 1
+        self.room += 1
         self.tokens.correct(ended.tokens_beyond)
         if ended.how == "answered":
             self._answer(now)
         elif ended.how == "refused" and ended.began >= self.paused_at:
             self._refuse(now, ended)
+
+    def dump(self) -> dict[str, Any]:
+        """Return what is learned and granted as plain JSON types."""
+        state: dict[str, Any] = {name: getattr(self, name) for name in _LEARNED}
+        for name in _PACES:
+            pace = getattr(self, name)
+            state[name] = [pace.rate, pace.next_at]
+        return state
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take over what `dump` has returned."""
+        for name in _LEARNED:
+            setattr(self, name, state[name])
+        for name in _PACES:
+            setattr(self, name, Pace(*state[name]))
+        self._steps = {int(step): counts for step, counts in self._steps.items()}
 
     def _answer(self, now: float) -> None:
         self._count(now, _ANSWERED)
@@ -230,6 +253,24 @@ class Host:
 
     def _sum(self, which: int, since: int) -> int:
         return sum(count[which] for s, count in self._steps.items() if s >= since)
+
+
+_PACES = ("requests", "tokens", "borne")
+_LEARNED = (
+    "allowed",
+    "paused_at",
+    "paused_until",
+    "_begun",
+    "_first_at",
+    "_refused",
+    "_steps",
+    "_pauses",
+    "_is_estimated",
+    "_growth",
+    "_raised_at",
+    "_lowered_at",
+    "_refused_at",
+)
 
 
 def _pace(per_minute: float | None) -> Pace:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from pytest_llmeval.clients._base import Owner
-from pytest_llmeval.clients._process import is_alive
+from pytest_llmeval.clients._process import forget_old
 from pytest_llmeval.clients.models import weights_path
 from pytest_llmeval.clients.serve import KEY_VARIABLE, write_note
 from pytest_llmeval.errors import ProviderError
@@ -65,7 +65,7 @@ class Launch:
                 os.close(os.open(self._lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
             except FileExistsError:
                 return self._waited_for()
-            _forget_old(self.home)
+            forget_old(self.home, "local")
             try:
                 self._start()
             except ProviderError as exc:
@@ -160,11 +160,3 @@ class Launch:
             server.kill()
             server.wait()
         return said
-
-
-def _forget_old(home: Path) -> None:
-    """Remove what runs have left whose process is gone."""
-    for path in home.glob("local-*"):
-        owner = path.name.split("-")[1]
-        if not owner.isdecimal() or not is_alive(int(owner)):
-            path.unlink(missing_ok=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 
-__all__ = ["is_alive"]
+__all__ = ["forget_old", "is_alive"]
 
 
 def is_alive(process: int) -> bool:
@@ -32,3 +34,17 @@ def _is_alive_on_windows(process: int) -> bool:
         return bool(kernel.WaitForSingleObject(handle, 0))
     finally:
         kernel.CloseHandle(handle)
+
+
+def forget_old(home: Path, kind: str) -> None:
+    """Remove the files that runs have left whose process is gone.
+
+    Args:
+        home: The suite's ``.llmeval`` folder.
+        kind: The first word of their names; the second is the id of the process.
+    """
+    for path in home.glob(f"{kind}-*"):
+        owner = path.name.split("-")[1]
+        if not owner.isdecimal() or not is_alive(int(owner)):
+            with suppress(OSError):
+                path.unlink(missing_ok=True)

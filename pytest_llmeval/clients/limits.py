@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pytest_llmeval.clients._host import Ended, Host, How
+from pytest_llmeval.clients._keeper import InProcess, Keeper, Shared, SharedFile
 from pytest_llmeval.config import Limits
 from pytest_llmeval.errors import ProviderError
 
@@ -22,35 +23,11 @@ if TYPE_CHECKING:
 
     from pytest_llmeval.clients._base import Request
 
-__all__ = ["InProcess", "Keeper", "Limiter", "Limiters", "Slot"]
+__all__ = ["Limiter", "Limiters", "Slot"]
 
 #: Of English text, roughly, with every tokenizer.
 _CHARACTERS_A_TOKEN = 4
 _FIRST_GUESS_TOKENS = 200.0
-
-
-class Keeper(Protocol):
-    """Where the state of a host is kept."""
-
-    @property
-    def poll_seconds(self) -> float:
-        """How often to look whether others gave slots back; infinite: there are none."""
-
-    def host(self, now: float) -> AbstractContextManager[Host]:
-        """Return what yields the state; changes made inside are kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class InProcess:
-    """Keeps the state in this process."""
-
-    state: Host
-    poll_seconds: float = math.inf
-
-    @contextmanager
-    def host(self, now: float) -> Iterator[Host]:
-        """Yield the state."""
-        yield self.state
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,6 +65,7 @@ class Limiter:
         self._keeper = keeper
         self._queue: list[_Waiter] = []
         self._count = 0
+        self._held = 0
         self._timer: asyncio.TimerHandle | None = None
         self._output = _FIRST_GUESS_TOKENS
 
@@ -174,11 +152,16 @@ class Limiter:
         with self._keeper.host(now) as host:
             if ended is not None:
                 host.end(now, ended)
+                self._held -= 1
             wait = self._grant(host, now)
+            host.waiting = len(self._queue)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        wait = min(wait, self._keeper.poll_seconds) if self._queue else math.inf
+        if self._queue and wait == math.inf:
+            wait = self._keeper.poll_seconds
+        if self._held or self._queue:
+            wait = min(wait, self._keeper.beat_seconds)
         if wait < math.inf:
             self._timer = loop.call_later(wait, self._advance)
 
@@ -193,6 +176,7 @@ class Limiter:
                     return wait
                 number = host.begin(now, waiter.tokens)
                 waiter.granted.set_result(Slot(number=number, began=now))
+                self._held += 1
             heapq.heappop(self._queue)
         return math.inf
 
@@ -220,14 +204,26 @@ class Limiters:
 
     Args:
         limits: What llmeval.yaml allows each of them.
+        file: What the workers of a run share; None where there is one process.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, file: SharedFile | None = None) -> None:
         self._limits = limits
+        self._file = file
         self._made: dict[str, Limiter] = {}
 
     def of(self, host: str) -> Limiter:
         """Return the limiter of a host, the same one for all who ask it."""
         if host not in self._made:
-            self._made[host] = Limiter(InProcess(Host.of(self._limits)))
+            self._made[host] = Limiter(self._keeper(host))
         return self._made[host]
+
+    def close(self) -> None:
+        """Close what is shared."""
+        if self._file is not None:
+            self._file.close()
+
+    def _keeper(self, host: str) -> Keeper:
+        if self._file is None:
+            return InProcess(Host.of(self._limits))
+        return Shared(file=self._file, name=host, limits=self._limits)

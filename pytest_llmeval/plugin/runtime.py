@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from pytest_llmeval.clients import Backend, Clients, Owner
+from pytest_llmeval.clients import Backend, Clients, Owner, remove_shared
 from pytest_llmeval.config import Config, load_config
 from pytest_llmeval.errors import ConfigError, UnscoredError
 from pytest_llmeval.evaluate import Generator, Judge
@@ -187,6 +187,8 @@ class Runtime:
             with suppress(TimeoutError):
                 self.loop.run(self.clients.close(), instead="", seconds=2)
         self.loop.close()
+        if not hasattr(self.pytest_config, "workerinput"):
+            remove_shared(self.root / ".llmeval")
 
     def _facade(self, role: str, pick: Callable[[Plan], Any]) -> Generator:
         def lookup(sample: SampleRun | None) -> Backend:

@@ -56,6 +56,8 @@ class Seen:
     headers: dict[str, str]
     body: bytes
     connection: int
+    at: float
+    """When, in seconds of the server's clock."""
 
     @property
     def data(self) -> Any:
@@ -86,6 +88,8 @@ class FaultServer:
     tls: ssl.SSLContext | None = None
     greeting: bytes | None = None
     """Said to whoever connects, before the connection is closed."""
+    seconds: float = 0.0
+    """How long each request takes."""
     seen: list[Seen] = field(default_factory=list)
     connections: int = 0
     in_flight: int = 0
@@ -138,6 +142,12 @@ class FaultServer:
     def held() -> Answer:
         """Return, for a rule, what is not sent before `release`."""
         return Answer(is_held=True)
+
+    def holds(self, part: bytes) -> None:
+        """Hold the requests with a part in their body; answer the others as before."""
+        rule = self._rule
+        assert rule is not None
+        self._rule = lambda seen: replace(rule(seen), is_held=part in seen.body)
 
     def drops_reused(self) -> None:
         """Let every connection die, once used, when the next request comes."""
@@ -273,7 +283,12 @@ class FaultServer:
         headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         seen = Seen(
-            method=method, target=target, headers=headers, body=body, connection=number
+            method=method,
+            target=target,
+            headers=headers,
+            body=body,
+            connection=number,
+            at=self._loop.time(),
         )
         self._note(lambda: self._arrived(seen))
         try:
@@ -293,6 +308,7 @@ class FaultServer:
         answer = self._next(seen)
         if answer.is_held:
             await self._gate.wait()
+        await asyncio.sleep(self.seconds)
         if answer.is_dropped:
             return False
         lines = [f"HTTP/1.1 {answer.status} Whatever"]

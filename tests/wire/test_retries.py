@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -228,3 +232,79 @@ def test_limits_of_the_file_hold(lab_suite: Suite, server: FaultServer) -> None:
     lab_suite.run("--llmeval-mode=live").assert_outcomes(passed=3)
 
     assert len(server.seen) == 3
+
+
+# --- on workers ----------------------------------------------------------------------
+
+MANY = """
+import asyncio
+import os
+import pytest
+from pytest_llmeval import assert_exact
+
+@pytest.mark.llmeval(["now"])
+async def test_crash(case, generator):
+    if os.environ.get("CRASH"):
+        with open("process", "w") as file:
+            file.write(str(os.getpid()))
+        await generator.acall("crash")
+
+@pytest.mark.llmeval([f"{n}" for n in range(16)])
+async def test_it(case, generator):
+    calls = [generator.acall(f"{case.input} {n}") for n in range(3)]
+    replies = await asyncio.gather(*calls)
+    assert_exact(replies[0], "fine")
+"""
+
+
+def workers_suite(suite: Suite, server: FaultServer, **limits: Any) -> Suite:
+    entry = {"provider": "openai", "model": "m", "base_url": server.base_url}
+    config = {"generator": "lab", "models": {"lab": entry}, "limits": limits}
+    suite.write(llmeval_yaml=json.dumps(config), test_a=MANY)
+    return suite
+
+
+def test_workers_together_keep_to_the_concurrency(
+    suite: Suite, server: FaultServer
+) -> None:
+    server.seconds = 0.02
+    workers_suite(suite, server, concurrency=2)
+
+    result = suite.run("-n3", "--llmeval-mode=live")
+
+    result.assert_outcomes(passed=17)
+    assert len(server.seen) == 48
+    assert server.most_in_flight == 2
+    assert not list((suite.path / ".llmeval").glob("limits-*"))
+
+
+def test_workers_together_keep_to_the_rate(suite: Suite, server: FaultServer) -> None:
+    workers_suite(suite, server, requests_per_minute=1200)
+
+    result = suite.run("-n2", "--llmeval-mode=live")
+
+    result.assert_outcomes(passed=17)
+    # 48 of them, one every 0.05 s; each worker by itself would need half of that.
+    assert server.seen[-1].at - server.seen[0].at > 1.75
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills a process by a signal")
+def test_slots_of_a_worker_that_crashed_come_back(
+    suite: Suite, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kill() -> None:
+        server.wait_for(lambda: any(b"crash" in seen.body for seen in server.seen))
+        process = (suite.path / "process").read_text("utf-8")
+        os.kill(int(process), signal.SIGKILL)
+
+    monkeypatch.setenv("CRASH", "1")
+    server.holds(b"crash")
+    workers_suite(suite, server, concurrency=1)
+    killer = threading.Thread(target=kill)
+    killer.start()
+
+    result = suite.run_alone("-n2", "--llmeval-mode=live")
+    killer.join()
+
+    result.stdout.fnmatch_lines(["*16 passed, 1 unscored*"])
+    assert len(server.seen) == 49
