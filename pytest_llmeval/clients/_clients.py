@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -59,7 +60,7 @@ class Clients:
             limits=config.limits,
             owner=owner or Owner(run=secrets.token_hex(8), process=os.getpid()),
         )
-        self._limiters = Limiters(config.limits, self._shared_file())
+        self._limiters = Limiters(self._shared_file())
         self.shelf = Shelf(root)
         self._flights = Flights(SafeCache(root / ".llmeval"))
         self.shelf.hide(proxy_secrets)
@@ -126,15 +127,13 @@ class Clients:
             members = tuple(self.backend(member) for member in entry.panel)
             return Panel(name=entry.name, members=members)
         self.shelf.hide(partial(secrets_of, entry))
-        backend = build(entry, self._around)
+        limits = replace(self._config.limits, **entry.limits)
+        backend = build(entry, replace(self._around, limits=limits))
         if isinstance(backend, ColumnBackend):
             return backend  # its replies stand in the dataset already
         if (host := host_of(entry)) is not None:
-            backend = RetryBackend(
-                inner=backend,
-                limiter=self._limiters.of(host),
-                limits=self._config.limits,
-            )
+            limiter = self._limiters.of(host, limits)
+            backend = RetryBackend(inner=backend, limiter=limiter, limits=limits)
         is_stable = entry.cache
         if is_stable is None:
             is_stable = entry.provider not in _UNKNOWABLE

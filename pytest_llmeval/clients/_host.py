@@ -118,9 +118,16 @@ class Host:
         """Return the state of a host that was sent nothing yet."""
         return cls(
             most=limits.concurrency,
-            requests=_pace(limits.requests_per_minute),
-            tokens=_pace(limits.tokens_per_minute),
+            requests=Pace(_rate(limits.requests_per_minute)),
+            tokens=Pace(_rate(limits.tokens_per_minute)),
         )
+
+    def bound(self, limits: Limits) -> None:
+        """Keep to limits that may have become stricter."""
+        self.most = limits.concurrency
+        self.allowed = min(self.allowed, float(self.most))
+        self.requests.rate = _rate(limits.requests_per_minute)
+        self.tokens.rate = _rate(limits.tokens_per_minute)
 
     def wait(self, now: float) -> float:
         """Return the seconds until a request may begin; infinite until one ends."""
@@ -273,8 +280,8 @@ _LEARNED = (
 )
 
 
-def _pace(per_minute: float | None) -> Pace:
-    return Pace(math.inf if per_minute is None else per_minute / 60)
+def _rate(per_minute: float | None) -> float:
+    return math.inf if per_minute is None else per_minute / 60
 
 
 def _step(now: float) -> int:

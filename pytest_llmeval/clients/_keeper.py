@@ -57,22 +57,36 @@ class Keeper(Protocol):
     def beat_seconds(self) -> float:
         """How often who holds a slot must be heard of; infinite for never."""
 
+    def bound(self, limits: Limits) -> None:
+        """Keep to these limits besides those before."""
+
     def host(self, now: float) -> AbstractContextManager[Host]:
         """Return what yields the state; changes made inside are kept."""
 
 
-@dataclass(frozen=True, slots=True)
 class InProcess:
-    """Keeps the state in this process."""
+    """Keeps the state in this process.
 
-    state: Host
-    poll_seconds: float = math.inf
-    beat_seconds: float = math.inf
+    Args:
+        limits: What is allowed.
+    """
+
+    poll_seconds = math.inf
+    beat_seconds = math.inf
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._state = Host.of(limits)
+
+    def bound(self, limits: Limits) -> None:
+        """Keep to these limits besides those before."""
+        self._limits = self._limits.stricter(limits)
+        self._state.bound(self._limits)
 
     @contextmanager
     def host(self, now: float) -> Iterator[Host]:
         """Yield the state."""
-        yield self.state
+        yield self._state
 
 
 @dataclass(slots=True, kw_only=True)
@@ -175,6 +189,10 @@ class Shared:
     """Slots and waiting calls, as they stand in the file."""
     _seen: float = -math.inf
 
+    def bound(self, limits: Limits) -> None:
+        """Keep to these limits besides those before."""
+        self.limits = self.limits.stricter(limits)
+
     @contextmanager
     def host(self, now: float) -> Iterator[Host]:
         """Yield the state as the last worker left it; nobody changes it meanwhile."""
@@ -186,6 +204,7 @@ class Shared:
             before = row[0] if row else ""
             if before:
                 host.load(json.loads(before))
+                host.bound(self.limits)
             others = self._others(connection, now)
             held = sum(slots for slots, _ in others)
             host.in_flight = held + self._slots

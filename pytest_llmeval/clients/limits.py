@@ -203,27 +203,33 @@ class Limiters:
     """One limiter a server and key.
 
     Args:
-        limits: What llmeval.yaml allows each of them.
         file: What the workers of a run share; None where there is one process.
     """
 
-    def __init__(self, limits: Limits, file: SharedFile | None = None) -> None:
-        self._limits = limits
+    def __init__(self, file: SharedFile | None = None) -> None:
         self._file = file
-        self._made: dict[str, Limiter] = {}
+        self._made: dict[str, tuple[Limiter, Keeper]] = {}
 
-    def of(self, host: str) -> Limiter:
-        """Return the limiter of a host, the same one for all who ask it."""
+    def of(self, host: str, limits: Limits) -> Limiter:
+        """Return the limiter of a host, the same one for all who ask it.
+
+        Args:
+            host: The name of server and key.
+            limits: Of who asks; with several the strictest hold.
+        """
         if host not in self._made:
-            self._made[host] = Limiter(self._keeper(host))
-        return self._made[host]
+            keeper = self._keeper(host, limits)
+            self._made[host] = (Limiter(keeper), keeper)
+        limiter, keeper = self._made[host]
+        keeper.bound(limits)
+        return limiter
 
     def close(self) -> None:
         """Close what is shared."""
         if self._file is not None:
             self._file.close()
 
-    def _keeper(self, host: str) -> Keeper:
+    def _keeper(self, host: str, limits: Limits) -> Keeper:
         if self._file is None:
-            return InProcess(Host.of(self._limits))
-        return Shared(file=self._file, name=host, limits=self._limits)
+            return InProcess(limits)
+        return Shared(file=self._file, name=host, limits=limits)

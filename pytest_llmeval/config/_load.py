@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from pytest_llmeval.config._check import Section
+from pytest_llmeval.config._limits import limits_of
 from pytest_llmeval.config._model import Config, Limits, ModelEntry
 from pytest_llmeval.config._spec import model_entry, parse_spec
 from pytest_llmeval.config.files import read_text
@@ -92,13 +92,5 @@ def _check_panels(models: Section, found: dict[str, ModelEntry]) -> None:
 
 def _limits(section: Section) -> Limits:
     section.only([field.name for field in fields(Limits)])
-    given: dict[str, Any] = {
-        "concurrency": section.whole("concurrency", least=1),
-        "requests_per_minute": section.number("requests_per_minute", above=0),
-        "tokens_per_minute": section.number("tokens_per_minute", above=0),
-        "retries": section.whole("retries", least=0),
-        "timeout_seconds": section.number("timeout_seconds", above=0),
-        "deadline_seconds": section.number("deadline_seconds", above=0),
-        "cache_days": section.number("cache_days", above=0),
-    }
-    return Limits(**{key: value for key, value in given.items() if value is not None})
+    days = section.number("cache_days", above=0)
+    return Limits(**limits_of(section), cache_days=days)

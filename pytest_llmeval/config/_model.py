@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 __all__ = ["Config", "Limits", "ModelEntry"]
@@ -37,6 +37,8 @@ class ModelEntry:
     reply: str | None = None
     """Dotted path of the text in what comes back."""
     panel: tuple[str, ...] = ()
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    """Those of `Limits` that are this model's own."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Keys that only some providers know (`_options.OPTIONS`), as far as given."""
 
@@ -55,6 +57,18 @@ class Limits:
     """Of a call with all its retries."""
     cache_days: float | None = None
     """How old a reply of the cache may be; None: as old as it is."""
+
+    def stricter(self, other: Limits) -> Limits:
+        """Return what keeps to both where they bound what a server is sent."""
+        bounds = ("concurrency", "requests_per_minute", "tokens_per_minute")
+        return replace(
+            self,
+            **{key: _least(getattr(self, key), getattr(other, key)) for key in bounds},
+        )
+
+
+def _least(one: float | None, other: float | None) -> Any:
+    return min((n for n in (one, other) if n is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, cast
 
 from pytest_llmeval.config._check import Section, plain
+from pytest_llmeval.config._limits import LIMITS, limits_of
 from pytest_llmeval.config._model import Config, ModelEntry
 from pytest_llmeval.config._options import OPTIONS, options_of
 from pytest_llmeval.errors import ConfigError, did_you_mean
@@ -27,6 +28,7 @@ PROVIDERS: Final[Mapping[str, str]] = {
 }
 #: Providers that need nothing after the colon.
 _NO_MODEL: Final = frozenset({"local", "http"})
+_NO_SERVER: Final = frozenset({"python", "column", "fake"})
 _KEYS: Final = (
     "provider",
     "model",
@@ -41,6 +43,7 @@ _KEYS: Final = (
     "pass",
     "reply",
     "panel",
+    "limits",
     *OPTIONS,
 )
 _PRICES: Final = ("input", "output", "cached_input")
@@ -129,6 +132,7 @@ def model_entry(name: str, section: Section, names: frozenset[str]) -> ModelEntr
         on_length=cast(Literal["unscored", "score"], on_length),
         pass_=cast(Literal["prompt", "case"], passes),
         reply=section.text("reply"),
+        limits=_limits(section, provider),
         options=options_of(section, provider),
     )
 
@@ -208,3 +212,12 @@ def _prices(section: Section) -> dict[str, float]:
         "prices", lambda inner, key: inner.number(key)
     )
     return {name: price for name, price in prices.items() if price is not None}
+
+
+def _limits(section: Section, provider: str) -> dict[str, Any]:
+    if "limits" in section.data and provider in _NO_SERVER:
+        message = f"limits hold for models with a server, which {provider} has not"
+        raise section.fail(message, "limits")
+    own = section.section("limits", f"{section.what}, limits")
+    own.only(LIMITS)
+    return limits_of(own)

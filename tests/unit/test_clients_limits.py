@@ -224,7 +224,7 @@ def test_a_pace_never_bursts(rate: float, costs: list[tuple[float, float]]) -> N
 
 
 def limiter(**limits: Any) -> Limiter:
-    return Limiters(Limits(**limits)).of("x")
+    return Limiters().of("x", Limits(**limits))
 
 
 async def hold(
@@ -459,7 +459,7 @@ async def ask_all(
     known = Limits(**{"concurrency": 20, **limits})
     backend = RetryBackend(
         inner=server,
-        limiter=Limiters(known).of("x"),
+        limiter=Limiters().of("x", known),
         limits=known,
         draw=random.Random(7).random,
     )
@@ -579,3 +579,30 @@ def test_what_has_no_server_has_no_limiter(tmp_path: Path, provider: str) -> Non
     backend = Clients(Config(), tmp_path, "live").backend(f"{provider}:x")
 
     assert not isinstance(backend, RetryBackend)
+
+
+def test_models_of_one_server_keep_to_the_strictest_of_their_limits(
+    tmp_path: Path, in_virtual_time: Run
+) -> None:
+    clients = Clients(Config(), tmp_path, "live")
+    log: list[Any] = []
+
+    async def run() -> None:
+        limiter_of(clients, limits={"concurrency": 3})
+        one = limiter_of(clients, limits={"requests_per_minute": 6})
+        await asyncio.gather(*(hold(one, "a", log, seconds=99) for _ in range(4)))
+
+    in_virtual_time(run())
+
+    assert [at for _, at in log] == pytest.approx([0, 9.95, 19.95, 99])
+
+
+def test_a_model_has_retries_and_times_of_its_own(tmp_path: Path) -> None:
+    config = Config(limits=Limits(retries=1, timeout_seconds=7))
+    clients = Clients(config, tmp_path, "live")
+    spec = {"provider": "openai", "model": "m", "base_url": "http://lab/v1"}
+
+    own = clients.backend({**spec, "limits": {"retries": 0}})
+
+    assert isinstance(own, RetryBackend)
+    assert (own.limits.retries, own.limits.timeout_seconds) == (0, 7)

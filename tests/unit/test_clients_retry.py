@@ -95,7 +95,7 @@ def retrying(script: Script, *, draw: float = 1.0, **limits: Any) -> RetryBacken
     known = Limits(**limits)
     return RetryBackend(
         inner=script,
-        limiter=Limiters(known).of("x"),
+        limiter=Limiters().of("x", known),
         limits=known,
         draw=lambda: draw,
     )

@@ -236,6 +236,18 @@ def test_a_wrong_limit_is_refused(tmp_path: Path, limit: str, expected: str) -> 
         ("{provider: openai, model: m, params: [a]}", "params is a mapping, not ['a']"),
         ("{provider: openai, model: m, prices: {in: 1}}", "unknown key 'in'"),
         (
+            "{provider: openai, model: m, limits: {retry: 1}}",
+            "model 'app', limits: unknown key 'retry' (did you mean 'retries'?)",
+        ),
+        (
+            "{provider: openai, model: m, limits: {concurrency: 0}}",
+            "concurrency is a whole number from 1 up, not 0",
+        ),
+        (
+            "{provider: python, model: 'a:b', limits: {concurrency: 2}}",
+            "limits hold for models with a server, which python has not",
+        ),
+        (
             "{provider: openai, model: m, prices: {input: -1}}",
             "input is a number from 0",
         ),
