@@ -72,6 +72,8 @@ class SampleRun:
         """What an `all_checks` block has gathered; None outside of one."""
         self.pauses: Callable[[bool], None] | None = None
         """Told when a call of it begins to wait for another attempt, and ends to."""
+        self.is_in_setup = False
+        """Its fixtures are being made: what they ask may be for other cases too."""
         self.is_over = False
         """Nobody waits for the body any more: what it still asks is not asked."""
         self.stand_in: Callable[[str], Response] | None = None

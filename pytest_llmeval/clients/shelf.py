@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,7 +20,7 @@ from pytest_llmeval.store.recordings import (
     recording_path,
 )
 
-__all__ = ["SHARED", "Shelf"]
+__all__ = ["SHARED", "Shelf", "module_recording"]
 
 #: The stem of the file with what was asked outside of a case.
 SHARED = "_shared"
@@ -94,25 +95,36 @@ class Shelf:
 
         Args:
             entry: The reply.
-            path: The file it was found in, which keeps it; else the case's own.
+            path: The file it was found in. What a fixture asks stays there, whichever
+                test comes first; what a body asks has its place in the case's own file.
         """
-        mine = Filed(path=path or self.path(), entry=entry)
-        filed = self._kept.setdefault(entry.key, mine)
-        data: dict[str, Any] = self.redactor.redact(filed.to_json(self.root))
         sample = current_sample()
+        own = self.path()
+        if sample is not None and sample.is_in_setup:
+            found = self.find(entry.key) if path is None else None
+            own = path or (found.path if found else own)
+        filed = Filed(path=own, entry=entry)
+        first = self._kept.setdefault(entry.key, filed)
+        filed = replace(filed, entry=first.entry)
+        data: dict[str, Any] = self.redactor.redact(filed.to_json(self.root))
         (self.outside if sample is None else sample.recordings).append(data)
-        return filed.entry
+        return first.entry
 
-    def check(self, path: Path | None = None) -> None:
-        """Read a file before anything is asked that goes into it.
-
-        Args:
-            path: The file; by default that of the running case.
+    def check(self) -> None:
+        """Read the running case's file, before anything is asked that goes into it.
 
         Raises:
             UserError: It is broken.
         """
-        self._file(path or self.path())
+        self._file(self.path())
+
+    def check_module(self, nodeid: str) -> None:
+        """Read the file of an item's module, before anything runs.
+
+        Raises:
+            UserError: It is broken.
+        """
+        self._file(module_recording(self.root, nodeid.partition("::")[0]))
 
     def miss(self, request: Mapping[str, Any]) -> str:
         """Return the text of a request that has no recording: what differs, what next.
@@ -148,17 +160,10 @@ class Shelf:
     def _path_of(self, sample: SampleRun | None) -> Path:
         name = sample.run.nodeid.partition("::")[0] if sample else ""
         if name not in self._paths:
-            self._paths[name] = self.path_of(name) if name else self._shared()
+            self._paths[name] = (
+                module_recording(self.root, name) if name else self._shared()
+            )
         return self._paths[name]
-
-    def path_of(self, module: str) -> Path:
-        """Return the file of a module or task.
-
-        Args:
-            module: The part of a node id before the first ``::``.
-        """
-        file = PurePosixPath(module)
-        return recording_path(self.root / file.parent, file.stem)
 
     def _shared(self) -> Path:
         return recording_path(self.root, SHARED)
@@ -177,3 +182,14 @@ class Shelf:
         if path not in self._files:
             self._files[path] = Recordings.read(path)
         return self._files[path]
+
+
+def module_recording(root: Path, module: str) -> Path:
+    """Return the file of a module or task.
+
+    Args:
+        root: Root directory of the suite.
+        module: The part of a node id before the first ``::``.
+    """
+    file = PurePosixPath(module)
+    return recording_path(root / file.parent, file.stem)

@@ -142,7 +142,7 @@ def pytest_collection_modifyitems(
         from pytest_llmeval.plugin.collect import select
         from pytest_llmeval.plugin.run import run_of
 
-        run_of(config)
+        run_of(config).collected(items)
         select(config, items)
 
 

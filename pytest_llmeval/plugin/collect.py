@@ -103,6 +103,8 @@ def _parametrize(
     base = metafunc.definition.path.parent
     variants = _variants(runtime, marker, fixtures)
     cases = _cases(metafunc, marker, base, runtime)
+    if runtime.settings.mode != "live":
+        runtime.clients.shelf.check_module(metafunc.definition.nodeid)
     for variant in variants:
         _check(runtime, variant, fixtures, base, cases)
     if marker is None or (marker.dataset is None and len(variants) == 1):

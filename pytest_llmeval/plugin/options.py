@@ -10,7 +10,14 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
-__all__ = ["OPTIONS", "Option", "add_options", "as_option_arguments", "is_any_given"]
+__all__ = [
+    "OPTIONS",
+    "Option",
+    "add_options",
+    "as_option_arguments",
+    "given_names",
+    "is_any_given",
+]
 
 
 class Option(NamedTuple):
@@ -139,10 +146,12 @@ def add_options(parser: pytest.Parser) -> None:
 
 def is_any_given(config: pytest.Config) -> bool:
     """Return whether the command line or the ini file has any of our options."""
-    return any(
-        config.getoption(option.flag) is not None or config.getini(option.key)
-        for option in OPTIONS
-    )
+    return bool(given_names(config)) or any(config.getini(o.key) for o in OPTIONS)
+
+
+def given_names(config: pytest.Config) -> set[str]:
+    """Return the names of those of our options that the command line has."""
+    return {o.name for o in OPTIONS if config.getoption(o.flag) is not None}
 
 
 def as_option_arguments(config: pytest.Config) -> list[str]:

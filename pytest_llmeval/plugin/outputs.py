@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from pytest_llmeval.errors import UserError
 from pytest_llmeval.plugin.collect import label_of
 from pytest_llmeval.plugin.recordings import RecordingWriter
 from pytest_llmeval.plugin.runtime import Runtime
@@ -59,6 +58,8 @@ class Outputs:
             self.note(note)
         record = Record.from_json(data)
         self.records[record.nodeid] = record
+        in_module = getattr(report, "llmeval_in_module", None)
+        self._recordings.count(record.nodeid, in_module)
         if self._journal is None:
             home = self._runtime.root / ".llmeval"
             self._journal = Journal.open(home, self.header())
@@ -118,10 +119,12 @@ class Outputs:
             self.notes.append(self._journal.trouble)
 
     def _write_recordings(self, session: pytest.Session) -> None:
-        try:
-            self.notes += self._recordings.write()
-        except (OSError, UserError) as exc:
-            self._fail(session, f"could not write the recordings: {exc}")
+        drops = self._runtime.settings.mode in {"record", "rerecord"}
+        for told in self._recordings.write(self.records.values(), drops=drops):
+            if isinstance(told, str):
+                self.notes.append(told)
+            else:
+                self._fail(session, f"could not write the recordings: {told}")
 
     def _write_reports(self, session: pytest.Session) -> None:
         for path in self._runtime.settings.reports:

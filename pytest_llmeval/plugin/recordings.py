@@ -2,14 +2,57 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import pytest
+
+from pytest_llmeval.clients.shelf import module_recording
 from pytest_llmeval.config.files import shown_path
+from pytest_llmeval.errors import UserError
+from pytest_llmeval.plugin.options import given_names
 from pytest_llmeval.store.recordings import Entry, Filed, Recordings
+from pytest_llmeval.types import Record
 
-__all__ = ["RecordingWriter"]
+__all__ = ["ModuleCounts", "RecordingWriter"]
+
+#: Options that leave it to the suite which cases run, and with which models.
+_HARMLESS: Final = frozenset(
+    {"mode", "report", "show", "max-unscored", "require", "concurrency", "save"}
+)
+#: How a case ends that has asked what it asks. One that could not be scored, or was
+#: skipped, would have asked for more.
+_RAN: Final = frozenset({"passed", "failed", "gated", "known", "xfailed", "xpassed"})
+#: Files whose recordings have the same name.
+_SUITES: Final = frozenset({".py", ".yaml", ".yml"})
+
+
+class ModuleCounts:
+    """How many evaluations each module holds, counted before any is deselected.
+
+    Args:
+        items: All that was collected.
+        config: The pytest config.
+    """
+
+    def __init__(self, items: Iterable[pytest.Item], config: pytest.Config) -> None:
+        is_partial = (
+            config.getoption("lf", False)  # leaves things uncollected
+            or any("::" in argument for argument in config.args)
+            or not given_names(config) <= _HARMLESS
+        )
+        marked = () if is_partial else items
+        self._counts = Counter(
+            _module(item.nodeid)
+            for item in marked
+            if item.get_closest_marker("llmeval") is not None
+        )
+
+    def of(self, nodeid: str) -> int | None:
+        """Return how many the module of an item holds, None when that is not known."""
+        return self._counts.get(_module(nodeid))
 
 
 class RecordingWriter:
@@ -22,6 +65,7 @@ class RecordingWriter:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._entries: dict[Path, list[Entry]] = {}
+        self._counts: dict[str, int] = {}
 
     def add(self, entries: Iterable[Mapping[str, Any]]) -> None:
         """Take the replies that were used, as they ride on reports."""
@@ -29,12 +73,46 @@ class RecordingWriter:
             filed = Filed.from_json(data, self._root)
             self._entries.setdefault(filed.path, []).append(filed.entry)
 
-    def write(self) -> Iterator[str]:
-        """Write every file that changed; yield a line for the summary for each.
+    def count(self, nodeid: str, in_module: int | None) -> None:
+        """Note how many evaluations the module of an item holds."""
+        if in_module is not None:
+            self._counts[_module(nodeid)] = in_module
 
-        Raises:
-            OSError: A file can't be written.
+    def write(
+        self, records: Iterable[Record], *, drops: bool
+    ) -> Iterator[str | Exception]:
+        """Write every file that changed; yield a line for each, or what went wrong.
+
+        Args:
+            records: Of all cases that ended.
+            drops: Whether entries that no test used go, of modules that ran whole.
         """
-        for path, entries in sorted(self._entries.items()):
-            if Recordings.read(path).write(entries, only_these=False):
-                yield f"recorded {shown_path(path, self._root)}"
+        whole = set(self._whole(records)) if drops else set()
+        paths = {*self._entries, *(path for path in whole if path.is_file())}
+        for path in sorted(paths):
+            try:
+                change = Recordings.read(path).write(
+                    self._entries.get(path, ()), only_these=path in whole
+                )
+            except (OSError, UserError) as exc:
+                yield exc
+                continue
+            if change is not None:
+                yield f"recorded {shown_path(path, self._root)}: {change}"
+
+    def _whole(self, records: Iterable[Record]) -> Iterator[Path]:
+        """Yield the files of the modules whose every case ran to its end."""
+        ran = Counter(_module(r.nodeid) for r in records if r.status in _RAN)
+        whole = {name for name, count in self._counts.items() if ran[name] == count}
+        for name in whole:
+            others = {
+                other
+                for other in (self._root / name).parent.glob(f"{Path(name).stem}.*")
+                if other.suffix in _SUITES and other.name != Path(name).name
+            }
+            if all(shown_path(other, self._root) in whole for other in others):
+                yield module_recording(self._root, name)
+
+
+def _module(nodeid: str) -> str:
+    return nodeid.partition("::")[0]

@@ -23,6 +23,7 @@ from pytest_llmeval.plugin.exit_status import decide_exit
 from pytest_llmeval.plugin.junit import mark_unscored
 from pytest_llmeval.plugin.outcomes import Outcome, outcome_of, with_parts
 from pytest_llmeval.plugin.outputs import Outputs
+from pytest_llmeval.plugin.recordings import ModuleCounts
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
 from pytest_llmeval.recorder import SampleRun, begin, end
 
@@ -46,6 +47,12 @@ class Run:
         self.runtime: Runtime = runtime_of(config)
         self.is_worker = hasattr(config, "workerinput")
         self.outputs = Outputs(config, self.runtime)
+        self._counts = ModuleCounts((), config)
+
+    def collected(self, items: list[pytest.Item]) -> None:
+        """Count what was collected, before any of it is deselected."""
+        if self.runtime.settings.mode in {"record", "rerecord"}:
+            self._counts = ModuleCounts(items, self.config)
 
     # --- a case runs -----------------------------------------------------------------
 
@@ -64,8 +71,9 @@ class Run:
         """Begin a record; a rerun begins anew."""
         if item.get_closest_marker("llmeval") is not None:
             item.stash[_PARTS] = []
-            item.stash[_SAMPLE] = SampleRun(case_run(item, self.runtime))
-            begin(item.stash[_SAMPLE])
+            sample = item.stash[_SAMPLE] = SampleRun(case_run(item, self.runtime))
+            sample.is_in_setup = True
+            begin(sample)
 
     def sample_of(self, item: pytest.Item) -> SampleRun:
         """Return the record that an item's set-up began."""
@@ -89,7 +97,9 @@ class Run:
         if sample is None:
             redact_report(report, self.runtime.redactor)
             return report
-        if call.when == "setup":  # a rerun must not inherit the last status
+        if call.when == "setup":
+            sample.is_in_setup = False
+            # A rerun must not inherit the last status.
             item.user_properties[:] = [
                 entry for entry in item.user_properties if entry[0] != "llmeval_status"
             ]
@@ -145,6 +155,8 @@ class Run:
             *sample.recordings,
             *self.runtime.recorded_outside(),
         ]
+        in_module = self._counts.of(item.nodeid)
+        report.llmeval_in_module = in_module  # type: ignore[attr-defined]
         notes = self.runtime.clients.trouble()
         report.llmeval_notes = notes  # type: ignore[attr-defined]
         properties = {"llmeval_source": record.source or "", "llmeval_status": ""}

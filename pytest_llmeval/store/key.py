@@ -27,6 +27,12 @@ def canonical(request: Mapping[str, Any]) -> str:
     )
 
 
+def normal(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request in the one form in which equal requests are written."""
+    data: dict[str, Any] = json.loads(canonical(request))
+    return data
+
+
 def request_key(request: Mapping[str, Any], sample: int) -> str:
     """Return the key of a request's reply: 32 hexadecimal digits.
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.store.difference import nearest, words
-from pytest_llmeval.store.key import canonical, request_key
+from pytest_llmeval.store.key import canonical, normal, request_key
 from pytest_llmeval.store.lines import parse, strict_json
 from pytest_llmeval.store.replies import packed, unpacked
-from pytest_llmeval.types import Prompt, Response, clean_json
+from pytest_llmeval.types import Prompt, Response
 
-__all__ = ["FOLDER", "Entry", "Filed", "Recordings", "recording_path"]
+__all__ = ["FOLDER", "Change", "Entry", "Filed", "Recordings", "recording_path"]
 
 FOLDER = "llmeval_recordings"
 
@@ -43,7 +44,7 @@ class Entry:
         kept = packed(response)
         # How much of a prompt a server had cached is of that hour.
         kept.get("usage", {}).pop("cached_tokens", None)
-        return cls(request=clean_json(request), sample=sample, response=kept)
+        return cls(request=normal(request), sample=sample, response=kept)
 
     def replayed(self, prompt: Prompt) -> Response:
         """Return the reply, as one that was recorded."""
@@ -95,6 +96,20 @@ class Filed:
         return cls(path=root / data["file"], entry=Entry.from_json(data["entry"]))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """How many entries of a file are not as they were."""
+
+    new: int
+    changed: int
+    dropped: int
+
+    def __str__(self) -> str:
+        counts = {"new": self.new, "changed": self.changed, "dropped": self.dropped}
+        parts = [f"{count:,} {name}" for name, count in counts.items() if count]
+        return ", ".join(parts) or "written anew"
+
+
 @dataclass(slots=True)
 class Recordings:
     """One file of recordings.
@@ -122,26 +137,37 @@ class Recordings:
                     recordings.entries[entry.key] = entry
         return recordings
 
-    def write(self, entries: Iterable[Entry], *, only_these: bool) -> bool:
-        """Add entries to the file; return whether it changed.
+    def write(self, entries: Iterable[Entry], *, only_these: bool) -> Change | None:
+        """Add entries to the file; return what changed in it, None if nothing did.
 
         Args:
             entries: What the tests used.
             only_these: Drop all others: the tests of the file ran whole.
         """
-        used = {entry.key: entry for entry in entries}
-        kept = used if only_these else {**self.entries, **used}
-        ordered = sorted(kept.values(), key=lambda e: (canonical(e.request), e.sample))
+        before, used = self.entries, {entry.key: entry for entry in entries}
+        self.entries = used if only_these else {**before, **used}
+        ordered = sorted(
+            self.entries.values(), key=lambda e: (canonical(e.request), e.sample)
+        )
         text = "".join(strict_json(entry.to_json()) + "\n" for entry in ordered)
-        self.entries = kept
-        before = self.path.read_bytes() if self.path.is_file() else b""
-        if text.encode() == before:
-            return False
+        there = self.path.read_bytes() if self.path.is_file() else b""
+        if text.encode() == there:
+            return None
         self._replace(text)
-        return True
+        shared = before.keys() & self.entries.keys()
+        return Change(
+            new=len(self.entries) - len(shared),
+            changed=sum(before[key] != self.entries[key] for key in shared),
+            dropped=len(before) - len(shared),
+        )
 
     def _replace(self, text: str) -> None:
-        """Write the file whole or not at all."""
+        """Write the file whole or not at all; one without a line is none."""
+        if not text:
+            self.path.unlink(missing_ok=True)
+            with suppress(OSError):  # other files are in it
+                self.path.parent.rmdir()
+            return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         part = self.path.with_suffix(f".{os.getpid()}.part")
         try:

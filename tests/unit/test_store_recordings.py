@@ -12,7 +12,12 @@ import pytest
 
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.store.difference import difference
-from pytest_llmeval.store.recordings import Entry, Recordings, recording_path
+from pytest_llmeval.store.recordings import (
+    Change,
+    Entry,
+    Recordings,
+    recording_path,
+)
 from pytest_llmeval.types import Prompt, Response, Usage
 
 
@@ -30,7 +35,7 @@ def path(tmp_path: Path) -> Path:
     return recording_path(tmp_path, "test_a")
 
 
-def write(path: Path, *entries: Entry, only_these: bool = False) -> bool:
+def write(path: Path, *entries: Entry, only_these: bool = False) -> Change | None:
     return Recordings.read(path).write(entries, only_these=only_these)
 
 
@@ -112,7 +117,8 @@ def test_writing_the_same_again_changes_not_a_byte(path: Path) -> None:
 
     second = write(path, entry("é"), entry("a"))
 
-    assert (first, second) == (True, False)
+    assert first == Change(new=2, changed=0, dropped=0)
+    assert second is None
     assert path.read_bytes() == before
     assert "é".encode() in before
 
@@ -136,7 +142,7 @@ def test_a_file_can_be_left_with_what_was_used(path: Path) -> None:
 
 
 def test_nothing_to_write_makes_no_file(path: Path) -> None:
-    assert not write(path)
+    assert write(path) is None
     assert not path.parent.exists()
 
 

@@ -138,6 +138,10 @@ class FaultServer:
 
         self._rule = answer
 
+    def answer(self, data: Any, **how: Any) -> Answer:
+        """Return, for a rule, an answer that is more than its data."""
+        return self._answer(data, how)
+
     @staticmethod
     def held() -> Answer:
         """Return, for a rule, what is not sent before `release`."""

@@ -351,7 +351,9 @@ def test_a_module_in_a_sub_folder_keeps_its_recordings_there(
 
     result.assert_outcomes(passed=3)
     assert recording(lab_suite, "test_b", "evals/deep").is_file()
-    result.stdout.fnmatch_lines(["recorded evals/deep/llmeval_recordings/test_b.jsonl"])
+    result.stdout.fnmatch_lines(
+        ["recorded evals/deep/llmeval_recordings/test_b.jsonl: 3 new"]
+    )
     mode(lab_suite, "replay", "deep").assert_outcomes(passed=3)
 
 
@@ -391,7 +393,7 @@ def test_workers_record_into_one_file(lab_suite: Suite, server: FaultServer) -> 
 
 
 @pytest.mark.parametrize("name", ["auto", "replay", "record", "rerecord"])
-def test_a_broken_recording_is_told_before_anything_is_asked_and_stays(
+def test_a_broken_recording_is_told_at_collection_and_stays(
     lab_suite: Suite, server: FaultServer, name: str
 ) -> None:
     mode(lab_suite, "record")
@@ -402,7 +404,7 @@ def test_a_broken_recording_is_told_before_anything_is_asked_and_stays(
 
     result = mode(lab_suite, name)
 
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(
         [
             "*llmeval_recordings/test_a.jsonl:4: no recording (the mark of a merge "
@@ -411,6 +413,22 @@ def test_a_broken_recording_is_told_before_anything_is_asked_and_stays(
     )
     assert len(server.seen) == 3
     assert path.read_bytes() == broken
+
+
+@pytest.mark.parametrize("name", ["auto", "record"])
+def test_a_broken_recording_of_a_neighbour_stays_and_spoils_no_other(
+    lab_suite: Suite, server: FaultServer, name: str
+) -> None:
+    path = recording(lab_suite, "test_other")
+    path.parent.mkdir()
+    path.write_text("{", encoding="utf-8")
+
+    result, data = lab_suite.report(f"--llmeval-mode={name}")
+
+    assert data["totals"]["unscored"] == 3
+    result.stdout.fnmatch_lines(["*llmeval_recordings/test_other.jsonl:1: no rec*"])
+    assert server.seen == []
+    assert path.read_text("utf-8") == "{"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="folders are read-only otherwise there")
@@ -427,6 +445,182 @@ def test_recordings_that_can_not_be_written_cost_the_exit_status_and_no_result(
     result.stdout.fnmatch_lines(["could not write the recordings: *"])
     assert data["totals"]["passed"] == 3
     assert len([x for x in lab_suite.journal() if x["kind"] == "case"]) == 3
+
+
+# --- what is dropped -----------------------------------------------------------------
+
+
+def recorded_texts(suite: Suite, stem: str = "test_a") -> set[str]:
+    return {e["request"]["messages"][-1]["content"] for e in entries(suite, stem)}
+
+
+def without_cities(suite: Suite) -> None:
+    """Take a row away whose reply is recorded."""
+    suite.rows("rows.jsonl", [row for row in ROWS if row["id"] != "cities"])
+
+
+@pytest.mark.parametrize("name", ["record", "rerecord"])
+@pytest.mark.parametrize("workers", [(), ("-n2",)])
+def test_what_no_test_uses_is_dropped_when_its_module_ran_whole(
+    lab_suite: Suite, name: str, workers: tuple[str, ...]
+) -> None:
+    mode(lab_suite, "record")
+    before = recording(lab_suite).read_text("utf-8").splitlines()
+    without_cities(lab_suite)
+
+    result = mode(lab_suite, name, *workers)
+
+    after = recording(lab_suite).read_text("utf-8").splitlines()
+    assert recorded_texts(lab_suite) == {"List 3 rivers.", "a \\ud800 b"}
+    assert set(before) - set(after) == {line for line in before if "Städte" in line}
+    assert set(after) < set(before)
+    result.stdout.fnmatch_lines(["recorded llmeval_recordings/test_a.jsonl: 1 dropped"])
+
+
+PARTIAL = {
+    "-k": ("-k", "rivers"),
+    "a node id": ("test_a.py::test_rows[rivers]",),
+    "all node ids": ("test_a.py::test_rows",),
+    "--llmeval-cases": ("--llmeval-cases=rivers",),
+    "--llmeval-limit": ("--llmeval-limit=1",),
+    "--llmeval-sample": ("--llmeval-sample=1",),
+    "--llmeval-generator": ("--llmeval-generator=lab",),
+    "--lf": ("--lf", "-p", "cacheprovider"),
+    "--deselect": ("--deselect=test_a.py::test_rows[rivers]",),
+    "-x": ("-x", "--llmeval-config=wrong.yaml"),
+    "-m": ("-m", "not llmeval"),
+}
+
+
+@pytest.mark.parametrize("part", PARTIAL)
+def test_nothing_is_dropped_when_a_module_ran_in_part(
+    lab_suite: Suite, part: str
+) -> None:
+    mode(lab_suite, "record")
+    before = recording(lab_suite).read_bytes()
+    without_cities(lab_suite)
+
+    mode(lab_suite, "record", *PARTIAL[part])
+
+    assert recording(lab_suite).read_bytes() == before
+
+
+STOPS = {
+    "a case that fails first": "assert False",
+    "an exit": "pytest.exit('enough')",
+    "a skip": "pytest.skip('today')",
+    "an application that raises": "raise OSError('gone')",
+    "a crash": "os._exit(1)",
+}
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_nothing_is_dropped_when_a_case_stopped_before_it_asked(
+    lab_suite: Suite, stop: str
+) -> None:
+    mode(lab_suite, "record")
+    before = recording(lab_suite).read_bytes()
+    body = f"    if case.id == 'rivers':\n        {STOPS[stop]}\n"
+    text = TEST.replace("    assert_exact", f"{body}    assert_exact")
+    lab_suite.write(test_a=f"import os\n{text}")
+    without_cities(lab_suite)
+    arguments = ["-n1"] if stop == "a crash" else ["-x"] if "fails" in stop else []
+
+    mode(lab_suite, "record", *arguments)
+
+    assert recording(lab_suite).read_bytes() == before
+
+
+def test_a_case_that_fails_its_check_has_run(lab_suite: Suite) -> None:
+    mode(lab_suite, "record")
+    lab_suite.rows("rows.jsonl", [ROWS[0], {**ROWS[2], "expected": "something else"}])
+
+    mode(lab_suite, "record").assert_outcomes(passed=1, failed=1)
+
+    assert recorded_texts(lab_suite) == {"List 3 rivers.", "a \\ud800 b"}
+
+
+def test_another_module_of_the_folder_is_left_alone(lab_suite: Suite) -> None:
+    lab_suite.write(test_b=TEST)
+    mode(lab_suite, "record")
+    before = recording(lab_suite).read_bytes()
+    without_cities(lab_suite)
+
+    mode(lab_suite, "record", "test_b.py")
+
+    assert recording(lab_suite).read_bytes() == before
+
+
+def test_a_module_that_asks_nothing_any_more_has_no_file(lab_suite: Suite) -> None:
+    mode(lab_suite, "record")
+    lab_suite.write(test_a="def test_it(llmeval):\n    assert llmeval\n")
+
+    result = mode(lab_suite, "record")
+
+    assert not recording(lab_suite).parent.exists()
+    result.stdout.fnmatch_lines(["recorded llmeval_recordings/test_a.jsonl: 3 dropped"])
+
+
+def test_what_is_found_in_a_neighbours_file_stays_there(
+    lab_suite: Suite, server: FaultServer
+) -> None:
+    fixture = """
+import pytest
+
+@pytest.fixture(scope="session")
+def words(llm_client):
+    return llm_client("lab")("from a fixture").text
+"""
+    test = "def test_words(words, llmeval):\n    assert words == 'from a fixture'\n"
+    lab_suite.write(conftest=fixture, test_a=test, test_b=test)
+    mode(lab_suite, "record", "test_b.py")
+
+    mode(lab_suite, "record").assert_outcomes(passed=2)
+    mode(lab_suite, "record", "test_b.py", "test_a.py").assert_outcomes(passed=2)
+
+    assert recorded_texts(lab_suite, "test_b") == {"from a fixture"}
+    assert not recording(lab_suite).exists()
+    assert len(server.seen) == 1
+
+
+def test_a_broken_file_does_not_keep_the_others_from_being_written(
+    lab_suite: Suite,
+) -> None:
+    lab_suite.write(test_b=TEST)
+    mode(lab_suite, "record")
+    without_cities(lab_suite)
+    lab_suite.write(
+        conftest="""
+import pathlib
+
+def pytest_collection_finish(session):
+    pathlib.Path("llmeval_recordings/test_a.jsonl").write_text("{")
+"""
+    )
+
+    result = mode(lab_suite, "record")
+
+    assert recording(lab_suite).read_text("utf-8") == "{"
+    assert recorded_texts(lab_suite, "test_b") == {"List 3 rivers.", "a \\ud800 b"}
+    result.stdout.fnmatch_lines(["could not write the recordings: *test_a.jsonl:1: *"])
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_the_order_of_parameters_changes_no_byte(
+    lab_suite: Suite, server: FaultServer
+) -> None:
+    path = lab_suite.path / "llmeval.yaml"
+    text = path.read_text("utf-8")
+    params = "{temperature: 0, max_tokens: 9}", "{max_tokens: 9.0, temperature: 0.0}"
+    path.write_text(text.replace("{temperature: 0}", params[0]), "utf-8")
+    mode(lab_suite, "record")
+    before = recording(lab_suite).read_bytes()
+
+    path.write_text(text.replace("{temperature: 0}", params[1]), "utf-8")
+    mode(lab_suite, "rerecord")
+
+    assert recording(lab_suite).read_bytes() == before
+    assert len(server.seen) == 6
 
 
 def test_an_error_is_never_recorded(lab_suite: Suite, server: FaultServer) -> None:
