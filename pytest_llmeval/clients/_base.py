@@ -60,7 +60,9 @@ class Request:
     schema: Mapping[str, Any] | None = None
     """A JSON schema for the reply; sent where the entry says the model takes one."""
     given: GivenText | None = None
-    """Asked for instead of a reply; for who has the ability alone."""
+    """Its likelihood is asked for instead of a reply."""
+    texts: tuple[str, ...] = ()
+    """Their vectors are asked for instead of a reply."""
     trail: Trail = field(default_factory=Trail, compare=False)
     key: str = ""
     """Of the reply, once a wrapper has made it; those inside need not make it again."""
@@ -72,6 +74,8 @@ class Request:
             params: Those of the backend's entry. How likely a given text is does not
                 depend on them.
         """
+        if self.texts:
+            return {"embeddings_of": list(self.texts), "params": dict(params)}
         if self.given is not None:
             return {"likelihood_of": self.given.to_json()}
         return {
@@ -115,7 +119,7 @@ class Backend(Protocol):
         """Give back what it holds (connections, processes)."""
 
 
-Ability = Literal["likelihood"]
+Ability = Literal["likelihood", "embedding"]
 
 
 @runtime_checkable
@@ -124,4 +128,4 @@ class Able(Protocol):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        """What its `answer` also takes: requests with a `given` text."""
+        """What its `answer` also takes: requests with a `given` text, or with `texts`."""

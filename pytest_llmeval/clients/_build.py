@@ -72,8 +72,9 @@ def _python(entry: ModelEntry, around: Surroundings) -> Backend:
 
 
 def _openai(entry: ModelEntry, around: Surroundings) -> Backend:
-    dialect = OpenAIDialect(api=_api(entry))
-    return OpenAIBackend.of(_speaking(dialect, entry, around))
+    api = _api(entry, "embeddings")
+    inner = _speaking(OpenAIDialect(api=api), entry, around)
+    return OpenAIBackend.of(inner, only_embeds=api == "embeddings")
 
 
 def _responses(entry: ModelEntry, around: Surroundings) -> Backend:
@@ -153,10 +154,12 @@ def _local(entry: ModelEntry, around: Surroundings) -> Backend:
     )
 
 
-def _api(entry: ModelEntry) -> str:
+def _api(entry: ModelEntry, *further: str) -> str:
     api = entry.options.get("api", "chat")
-    if api not in ("chat", "completions"):
-        message = f"{entry.name!r}: api is chat or completions, not {api!r}"
+    known = ["chat", "completions", *further]
+    if api not in known:
+        listed = f"{', '.join(known[:-1])} or {known[-1]}"
+        message = f"{entry.name!r}: api is {listed}, not {api!r}"
         raise ConfigError(message)
     return str(api)
 

@@ -15,6 +15,7 @@ from pytest_llmeval.types import as_text
 __all__ = ["Problem", "body_text", "problem_of"]
 
 _TRANSIENT = frozenset({408, 409, 429})
+_NOT_IMPLEMENTED = 501
 #: Statuses of errors that name none, by words in their code or type.
 _STATUS_OF = (
     (re.compile(r"insufficient_quota|rate_?limit|too_many", re.IGNORECASE), 429),
@@ -26,7 +27,9 @@ _STATUS_OF = (
 )
 _CONTEXT = re.compile(
     r"context_length_exceeded|exceed_context_size|maximum context length"
-    r"|available context size|context window|prompt is too long",
+    r"|available context size|context window|prompt is too long"
+    # llama.cpp's, of a text to be embedded, with status 500.
+    r"|tokens\) is too large to process",
     re.IGNORECASE,
 )
 _HEADLINES = {
@@ -38,6 +41,7 @@ _HEADLINES = {
     413: "the request is too large for the server",
     422: "the server refused the request",
     429: "too many requests",
+    501: "the server has no such thing",
 }
 _LONGEST = 1000
 
@@ -59,8 +63,10 @@ class Problem:
     @property
     def is_transient(self) -> bool:
         """Whether asking again may help; not when the quota is spent."""
-        is_spent = "insufficient_quota" in self.code
-        return not is_spent and (self.status in _TRANSIENT or self.status >= 500)
+        if "insufficient_quota" in self.code or self.is_context:
+            return False
+        has_failed = self.status >= 500 and self.status != _NOT_IMPLEMENTED
+        return has_failed or self.status in _TRANSIENT
 
     @property
     def is_context(self) -> bool:

@@ -9,6 +9,8 @@ A row with ``logprobs`` (a number, or a list with one for each token) says how l
 given text is, and answers nothing else: its ``match`` must stand in the context or the
 text, ``text``, where it is there, must be the text, white space around it apart;
 ``greedy`` says whether it is what the model would have written.
+
+A row with ``embedding`` (a list of numbers) is the vector of texts that hold its ``match``.
 """
 
 from __future__ import annotations
@@ -21,15 +23,15 @@ from typing import Any
 
 from pytest_llmeval.clients._base import GivenText
 from pytest_llmeval.errors import ConfigError, did_you_mean
-from pytest_llmeval.types import Likelihood
+from pytest_llmeval.types import Likelihood, packed_vector
 
 __all__ = ["Line", "load_script"]
 
 _KEYS = (
-    *("match", "reply", "logprobs", "error", "delay"),
+    *("match", "reply", "logprobs", "embedding", "error", "delay"),
     *("finish_reason", "text", "greedy"),
 )
-_ANSWERS = ("reply", "logprobs", "error")
+_ANSWERS = ("reply", "logprobs", "embedding", "error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +47,18 @@ class Line:
     text: str | None = None
     """The given text that `likelihood` is of; None for any."""
 
+    embedding: str | None = None
+    """A vector, packed into a text."""
+
     def replies(self, prompt: str) -> bool:
         """Return whether this row answers a prompt."""
-        return self.likelihood is None and self.match in prompt
+        is_other = self.likelihood is not None or self.embedding is not None
+        return not is_other and self.match in prompt
+
+    def embeds(self, text: str) -> bool:
+        """Return whether this row has the vector of a text, or fails for it."""
+        is_one = self.embedding is not None or self.error is not None
+        return is_one and self.match in text
 
     def scores(self, given: GivenText) -> bool:
         """Return whether this row says how likely a text is, or fails for it."""
@@ -92,10 +103,7 @@ def _line(text: str, place: str) -> Line:
             )
             raise ConfigError(message)
     if sum(key in row for key in _ANSWERS) != 1:
-        message = (
-            f"{place}: a row has either a reply or logprobs or an error, "
-            f"{text.strip()!r}"
-        )
+        message = f"{place}: a row has one of {', '.join(_ANSWERS)}, {text.strip()!r}"
         raise ConfigError(message)
     for key in row.keys() & {"text", "greedy"} if "logprobs" not in row else ():
         message = f"{place}: {key} is of logprobs, and the row has none"
@@ -108,6 +116,7 @@ def _line(text: str, place: str) -> Line:
         finish_reason=row.get("finish_reason", "stop"),
         likelihood=_likelihood(row, place) if "logprobs" in row else None,
         text=_text(row["text"], "text", place) if "text" in row else None,
+        embedding=_vector(row["embedding"], place) if "embedding" in row else None,
     )
 
 
@@ -141,6 +150,14 @@ def _likelihood(row: Mapping[str, Any], place: str) -> Likelihood:
             f"{place}: logprobs is a log-probability or a list of them, one a token: "
             f"{exc}"
         )
+        raise ConfigError(message) from exc
+
+
+def _vector(value: Any, place: str) -> str:
+    try:
+        return packed_vector(value)
+    except (TypeError, ValueError, OverflowError) as exc:
+        message = f"{place}: embedding is a list of numbers, not {value!r:.60}"
         raise ConfigError(message) from exc
 
 

@@ -4,23 +4,23 @@ A function, plain or async, gets the prompt's text (the `Case` with ``pass: case
 returns a text, a ``(text, cost)`` pair, a mapping with the entry's ``reply`` path, or a
 `Response`. An object with ``generate(prompt, **params)`` is a `Client` and gets the
 `Prompt`; with ``loglikelihood(context, continuation)`` and ``loglikelihood_rolling(text)``
-it also says how likely a given text is.
+it also says how likely a given text is, and with ``embed(texts)`` gives vectors.
 """
 
 from __future__ import annotations
 
-import importlib
-import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from pytest_llmeval.clients._base import Ability, GivenText, Request
+from pytest_llmeval.clients._embeddings import read_vectors, without_embeddings
 from pytest_llmeval.clients._given import read_likelihood, without_likelihoods
+from pytest_llmeval.clients._target import import_target
 from pytest_llmeval.clients._values import at_path
-from pytest_llmeval.errors import ConfigError, UnscoredError, did_you_mean
+from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.loop import in_daemon_thread, maybe_await
 from pytest_llmeval.types import Response
 
@@ -41,9 +41,14 @@ class CallableBackend:
     @property
     def abilities(self) -> frozenset[Ability]:
         """What the object has further methods for."""
-        names = ("loglikelihood", "loglikelihood_rolling")
-        has_one = any(hasattr(self.target, name) for name in names)
-        return frozenset({"likelihood"} if has_one else ())
+        methods: dict[str, Ability] = {
+            "loglikelihood": "likelihood",
+            "loglikelihood_rolling": "likelihood",
+            "embed": "embedding",
+        }
+        return frozenset(
+            methods[name] for name in methods if hasattr(self.target, name)
+        )
 
     @property
     def sends_prompt(self) -> bool:
@@ -52,12 +57,13 @@ class CallableBackend:
 
     def identity(self, request: Request) -> dict[str, Any]:
         """Return the code's name and what it gets; what it does, no key can know."""
+        is_reply = request.given is None and not request.texts
         identity: dict[str, Any] = {
             "provider": "python",
             "model": self.name,
             **request.asked(self.params),
         }
-        if self.passes == "case" and request.case is not None and not request.given:
+        if self.passes == "case" and request.case is not None and is_reply:
             identity["case"] = dict(request.case.fields)
         return identity
 
@@ -70,6 +76,8 @@ class CallableBackend:
         """
         if request.given is not None:
             return await self.likelihood(request.given)
+        if request.texts:
+            return await self.embeddings(request.texts)
         call, arguments, keywords = self._call(request)
         started = time.perf_counter()
         value = await self._guarded(call, arguments, keywords)
@@ -101,6 +109,23 @@ class CallableBackend:
             text="",
             provider="python",
             likelihood=read_likelihood(value, f"{self.name}.{method}"),
+            latency_seconds=time.perf_counter() - started,
+        )
+
+    async def embeddings(self, texts: Sequence[str]) -> Response:
+        """Return the vectors that the object gives texts.
+
+        Raises:
+            UnscoredError: It has no method ``embed``, raised, or returned something else.
+        """
+        if not hasattr(self.target, "embed"):
+            raise without_embeddings(self.name, "it has no embed")
+        started = time.perf_counter()
+        value = await self._guarded(self.target.embed, (list(texts),), {})
+        return Response(
+            text="",
+            provider="python",
+            embeddings=read_vectors(value, len(texts), f"{self.name}.embed"),
             latency_seconds=time.perf_counter() - started,
         )
 
@@ -219,39 +244,3 @@ def _without_stop(call: Callable[..., Any]) -> Callable[..., Any]:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
-
-
-def import_target(path: str, *, root: Path) -> Any:
-    """Return the object ``package.module:name`` names.
-
-    Args:
-        path: What follows ``python:`` in a spec.
-        root: Root directory of the suite; modules there are found without set-up.
-
-    Raises:
-        ConfigError: It can't be imported, or it is not a callable or a `Client`.
-    """
-    module_name, _, name = path.partition(":")
-    if not module_name or not name:
-        message = f"python:{path} is not of the form python:package.module:name"
-        raise ConfigError(message)
-    if str(root) not in sys.path:
-        sys.path.append(str(root))
-    try:
-        found: Any = importlib.import_module(module_name)
-    except (Exception, SystemExit) as exc:
-        message = f"python:{path}: importing {module_name!r} raised {exc!r}"
-        raise ConfigError(message) from exc
-    for part in name.split("."):
-        if not hasattr(found, part):
-            there = [n for n in vars(found) if not n.startswith("_")]
-            message = (
-                f"python:{path}: {module_name!r} has no {part!r}"
-                f"{did_you_mean(part, there)}; it has: {', '.join(there) or 'nothing'}"
-            )
-            raise ConfigError(message)
-        found = getattr(found, part)
-    if not callable(found) and not hasattr(found, "generate"):
-        message = f"python:{path} is {_short(found)}, neither callable nor a Client"
-        raise ConfigError(message)
-    return found

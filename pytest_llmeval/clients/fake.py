@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +25,11 @@ class FakeBackend:
     @property
     def abilities(self) -> frozenset[Ability]:
         """What the script has rows for."""
-        has_one = any(line.likelihood is not None for line in self.script)
-        return frozenset({"likelihood"} if has_one else ())
+        found: set[Ability] = set()
+        for line in self.script:
+            found |= {"likelihood"} if line.likelihood is not None else set()
+            found |= {"embedding"} if line.embedding is not None else set()
+        return frozenset(found)
 
     def identity(self, request: Request) -> dict[str, Any]:
         """Return the script's name and the prompt."""
@@ -36,6 +39,8 @@ class FakeBackend:
         """Return the reply of the first row whose `match` stands in the prompt."""
         if request.given is not None:
             return await self.likelihood(request.given)
+        if request.texts:
+            return await self.embeddings(request.texts)
         text = request.prompt.text
         line = await self._first(
             (one for one in self.script if one.replies(text)), text
@@ -59,6 +64,20 @@ class FakeBackend:
             provider="fake",
             likelihood=line.likelihood,
             latency_seconds=line.delay,
+        )
+
+    async def embeddings(self, texts: Sequence[str]) -> Response:
+        """Return the vectors in the first rows with one that fit the texts."""
+        lines = []
+        for text in texts:
+            rows = (one for one in self.script if one.embeds(text))
+            lines.append(await self._first(rows, text))
+        return Response(
+            text="",
+            model="fake",
+            provider="fake",
+            embeddings=tuple(line.embedding or "" for line in lines),
+            latency_seconds=sum(line.delay for line in lines),
         )
 
     async def close(self) -> None:

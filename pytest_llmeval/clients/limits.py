@@ -196,6 +196,8 @@ def _characters(request: Request) -> int:
     given = request.given
     if given is not None:
         return len(given.text) + len(given.context or "")
+    if request.texts:
+        return sum(map(len, request.texts))
     return len(request.prompt.text)
 
 

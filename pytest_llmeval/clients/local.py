@@ -29,7 +29,7 @@ __all__ = ["LocalBackend"]
 class LocalBackend:
     """Asks the embedded model, starting its server with the first question."""
 
-    abilities: ClassVar[frozenset[Ability]] = OpenAIBackend.abilities
+    abilities: ClassVar[frozenset[Ability]] = frozenset({"likelihood"})
 
     name: str
     model: str

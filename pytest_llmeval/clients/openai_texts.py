@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 from pytest_llmeval.clients._base import Ability, Request
 from pytest_llmeval.clients._dialect import DialectBackend
+from pytest_llmeval.clients._embeddings import Embedder
 from pytest_llmeval.clients.likelihoods import LikelihoodAsker
+from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.types import Response
 
 __all__ = ["OpenAIBackend"]
@@ -15,20 +17,27 @@ __all__ = ["OpenAIBackend"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAIBackend:
-    """Asks for chat completions, and for the likelihood of given texts."""
+    """Asks for completions, and for likelihoods and vectors of given texts."""
 
-    abilities: ClassVar[frozenset[Ability]] = frozenset({"likelihood"})
+    abilities: ClassVar[frozenset[Ability]] = frozenset({"likelihood", "embedding"})
 
     inner: DialectBackend
     likelihoods: LikelihoodAsker
+    embedder: Embedder
+    only_embeds: bool = False
+    """Whether the entry is one of an embedding model, and its params are for that."""
     sends_prompt: bool = True
 
     @classmethod
-    def of(cls, inner: DialectBackend) -> OpenAIBackend:
+    def of(cls, inner: DialectBackend, *, only_embeds: bool = False) -> OpenAIBackend:
         """Return the backend around one that answers."""
+        server, model = inner.server, inner.model
+        params = inner.params if only_embeds else {}
         return cls(
             inner=inner,
-            likelihoods=LikelihoodAsker(server=inner.server, model=inner.model),
+            likelihoods=LikelihoodAsker(server=server, model=model),
+            embedder=Embedder(server=server, model=model, params=params),
+            only_embeds=only_embeds,
         )
 
     @property
@@ -38,13 +47,13 @@ class OpenAIBackend:
 
     def identity(self, request: Request) -> dict[str, Any]:
         """Return address, model, and what is asked."""
-        if request.given is None:
+        if request.given is None and not request.texts:
             return self.inner.identity(request)
         return {
             "provider": self.inner.dialect.provider,
             "base_url": str(self.inner.server.address),
             "model": self.inner.model,
-            **request.asked({}),
+            **request.asked(self.embedder.params),
         }
 
     async def answer(self, request: Request) -> Response:
@@ -54,9 +63,18 @@ class OpenAIBackend:
             ProviderError: There is none; the server's own words are in the text.
             ConfigError: A parameter can't be sent.
         """
-        if request.given is None:
+        if request.texts:
+            response = await self.embedder.ask(request.texts)
+        elif self.only_embeds:
+            message = (
+                f"{self.name!r} gives vectors of texts alone: its entry says api: "
+                f"embeddings"
+            )
+            raise ConfigError(message)
+        elif request.given is not None:
+            response = await self.likelihoods.ask(request.given)
+        else:
             return await self.inner.answer(request)
-        response = await self.likelihoods.ask(request.given)
         return replace(response, provider=self.inner.dialect.provider)
 
     async def close(self) -> None:

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_llmeval.clients import (
-    Backend,
-    CutAccepted,
-    GivenText,
-    Request,
-    is_able,
-    without_likelihoods,
-)
-from pytest_llmeval.errors import ConfigError, UnscoredError
+from pytest_llmeval.clients import Backend, CutAccepted, Request
+from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.recorder import SampleRun
-from pytest_llmeval.types import Call, Likelihood, Message, Prompt, Response
+from pytest_llmeval.types import Call, Response
 
-__all__ = ["ask", "ask_likelihood", "checked_text"]
+__all__ = ["ask"]
 
 
 async def ask(
@@ -55,7 +48,7 @@ async def ask(
 
 
 #: What of a request's identity is the question itself.
-_QUESTION = frozenset({"messages", "likelihood_of", "case"})
+_QUESTION = frozenset({"messages", "likelihood_of", "embeddings_of", "case"})
 
 
 def _settings(backend: Backend, request: Request) -> dict[str, Any]:
@@ -86,37 +79,3 @@ def _cut(response: Response, backend: Backend) -> UnscoredError | None:
             message = f"{who} broke off (finish_reason error); {shown}"
             return UnscoredError(message, cause="provider")
     return None
-
-
-async def ask_likelihood(
-    backend: Backend, given: GivenText, role: str, running: SampleRun | None
-) -> Likelihood:
-    """Ask how likely a text is; what is kept shows it as an assistant's message."""
-    __tracebackhide__ = True
-    if not is_able(backend, "likelihood"):
-        raise without_likelihoods(backend.name)
-    messages = [Message(role="assistant", content=given.text)]
-    if given.context:
-        messages.insert(0, Message(role="user", content=given.context))
-    # No index of a repeat: the same text is as likely the next time.
-    request = Request(prompt=Prompt(messages=tuple(messages)), given=given)
-    response = await ask(backend, request, role, running)
-    if response.likelihood is None:  # a recording edited by hand
-        raise without_likelihoods(backend.name, "its reply has none")
-    return response.likelihood
-
-
-def checked_text(value: object, name: str) -> str:
-    """Return a text that a call names.
-
-    Raises:
-        ConfigError: It is none.
-        UnscoredError: It is an empty text, of which nothing can be said.
-    """
-    if not isinstance(value, str):
-        message = f"the likelihood is that of a text: {name} is {value!r:.80}"
-        raise ConfigError(message)
-    if not value and name != "context":
-        message = f"there is no likelihood of an empty text: {name} is empty"
-        raise UnscoredError(message, cause="data")
-    return value

@@ -8,8 +8,14 @@ from typing import Any
 
 from pytest_llmeval.clients import Backend, GivenText, Request
 from pytest_llmeval.errors import ConfigError
-from pytest_llmeval.evaluate._ask import ask, ask_likelihood, checked_text
+from pytest_llmeval.evaluate._ask import ask
 from pytest_llmeval.evaluate._literal import literal_prompt
+from pytest_llmeval.evaluate._texts import (
+    ask_embeddings,
+    ask_likelihood,
+    checked_text,
+    checked_texts,
+)
 from pytest_llmeval.loop import LoopThread
 from pytest_llmeval.prompts import Template, render
 from pytest_llmeval.recorder import SampleRun, current_sample
@@ -162,6 +168,27 @@ class Generator:
         """Return it, awaited: the same as `loglikelihood_rolling`."""
         __tracebackhide__ = True
         return await self._likelihood(GivenText(text=checked_text(text, "text")))
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return the vectors that the model gives texts, in their order.
+
+        Args:
+            texts: As many as you like: they go out in batches, the same text once.
+
+        Raises:
+            ConfigError: They are no texts.
+            UnscoredError: The model gives no vectors, or gave none of these.
+        """
+        __tracebackhide__ = True
+        return self.loop.run(self.aembed(texts), instead=self._awaited("aembed"))
+
+    async def aembed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return them, awaited: the same as `embed`."""
+        __tracebackhide__ = True
+        checked = checked_texts(texts)
+        running = current_sample()
+        asked = ask_embeddings(self.lookup(running), checked, self.role, running)
+        return await self.loop.bridge(asked)
 
     def __repr__(self) -> str:
         return f"<{self.role}>"

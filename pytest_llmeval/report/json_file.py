@@ -117,8 +117,7 @@ def _sample(sample: Mapping[str, Any]) -> dict[str, Any]:
         "cause": sample["cause"],
         "reason": sample["reason"],
         "prompt": call and call["prompt"],
-        # Where the likelihood of a text was asked for there is no reply.
-        "response": None if "likelihood" in response else response.get("text"),
+        "response": None if _GIVEN & response.keys() else response.get("text"),
         "origin": response.get("origin"),
         "scores": sample["checks"],
         "calls": sample["calls"],
@@ -127,8 +126,13 @@ def _sample(sample: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _call_under_test(sample: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the last call of a generator, answered if any was."""
+    """Return the last call of a generator, with a reply or at least an answer."""
     asked = [call for call in sample["calls"] if call["role"] == "generator"]
     answered = [call for call in asked if call["response"] is not None]
-    found: list[Mapping[str, Any]] = answered or asked
+    replied = [call for call in answered if not _GIVEN & call["response"].keys()]
+    found: list[Mapping[str, Any]] = replied or answered or asked
     return found[-1] if found else None
+
+
+#: What a response has that says something of given texts, and is no reply.
+_GIVEN = frozenset({"likelihood", "embeddings"})

@@ -39,6 +39,7 @@ from pytest_llmeval.types._text import (
     clean_json,
     clean_text,
 )
+from pytest_llmeval.types._vector import packed_vector, unpacked_vector
 
 __all__ = [
     "CAUSES",
@@ -69,6 +70,8 @@ __all__ = [
     "clean_json",
     "clean_text",
     "comparison_noted",
+    "packed_vector",
     "total_cost",
     "total_usage",
+    "unpacked_vector",
 ]

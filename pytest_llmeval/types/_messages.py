@@ -131,6 +131,8 @@ class Response:
     logprobs: Any = None
     likelihood: Likelihood | None = None
     """Of a given text, where that was asked for instead of a reply."""
+    embeddings: Sequence[str] = ()
+    """Of given texts, where that was asked for: vectors, each packed into a text."""
     raw: Any = None
 
     def __str__(self) -> str:
@@ -184,6 +186,8 @@ class Response:
             "refusal": self.refusal,
             "reasoning": self.reasoning,
             "likelihood": self.likelihood and self.likelihood.to_json(),
+            # Thousands of numbers would tell a reader nothing.
+            "embeddings": len(self.embeddings) or None,
         }
         return {
             key: clean_json(value) for key, value in data.items() if value is not None

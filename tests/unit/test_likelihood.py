@@ -127,7 +127,10 @@ def test_an_error_row_fails_this_too_and_a_reply_row_is_for_replies(
         ('{"logprobs": [-1, "x"]}', "'x' is not a number"),
         ('{"logprobs": []}', "one a token: .. is not a number"),
         ('{"logprobs": NaN}', "not finite"),
-        ('{"logprobs": -1, "reply": "x"}', "either a reply or logprobs or an error"),
+        (
+            '{"logprobs": -1, "reply": "x"}',
+            "a row has one of reply, logprobs, embedding, error, ",
+        ),
         ('{"logprobs": -1, "greedy": "yes"}', "greedy is true or false, not 'yes'"),
         ('{"logprobs": -1, "text": 3}', "text is a text, not 3"),
         ('{"reply": "x", "text": "y"}', "text is of logprobs, and the row has none"),
@@ -301,9 +304,9 @@ def test_what_is_no_text_is_refused(asking: Asking, wrong: Any) -> None:
     generator = asking(CallableBackend(name="m", target=Model()))
 
     for texts in (("a", wrong), (wrong, "a")):
-        with pytest.raises(ConfigError, match="the likelihood is that of a text: "):
+        with pytest.raises(ConfigError, match="a text is asked about, and "):
             generator.loglikelihood(*texts)
-    with pytest.raises(ConfigError, match="the likelihood is that of a text: text"):
+    with pytest.raises(ConfigError, match="a text is asked about, and text"):
         generator.loglikelihood_rolling(wrong)
 
 

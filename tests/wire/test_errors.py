@@ -110,7 +110,9 @@ def test_a_bad_base_url_is_told_when_the_model_is_built(
 
 
 def test_an_unknown_api_is_told_when_the_model_is_built(lab: Lab) -> None:
-    with pytest.raises(ConfigError, match="api is chat or completions, not 'chatty'"):
+    with pytest.raises(
+        ConfigError, match="api is chat, completions or embeddings, not '"
+    ):
         lab.backend(api="chatty")
 
 

@@ -364,8 +364,9 @@ def test_the_page_s_suite_passes(suite: Suite, cache: Any) -> None:
         "utf-8"
     )
     blocks = re.findall(r"```(\w+)\n(.*?)```", page, re.DOTALL)
-    [code, perplexity] = (block for kind, block in blocks if kind == "python")
+    [code, perplexity, vectors] = (block for kind, block in blocks if kind == "python")
     [script] = (block for kind, block in blocks if kind == "json")
+    [row] = re.findall(r"`({.match.*?})`", page)
     more = """
 def test_perplexity(llm_client):
     client = llm_client("fake:script.jsonl")
@@ -375,6 +376,8 @@ def test_perplexity(llm_client):
     found = client.loglikelihood("The capital of France:", "Paris")
     assert perplexity(found) == math.exp(0.3)
 """
-    suite.write(test_a=f"{code}\n{perplexity}\n{more}", script_jsonl=script)
+    suite.write(
+        test_a=f"{code}\n{perplexity}\n{more}\n{vectors}", script_jsonl=script + row
+    )
 
-    suite.run().assert_outcomes(passed=2)
+    suite.run().assert_outcomes(passed=3)

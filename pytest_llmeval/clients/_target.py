@@ -1,0 +1,48 @@
+"""The object of a user's that ``python:package.module:name`` names."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from pytest_llmeval.errors import ConfigError, did_you_mean
+
+__all__ = ["import_target"]
+
+
+def import_target(path: str, *, root: Path) -> Any:
+    """Return the object ``package.module:name`` names.
+
+    Args:
+        path: What follows ``python:`` in a spec.
+        root: Root directory of the suite; modules there are found without set-up.
+
+    Raises:
+        ConfigError: It can't be imported, or it is not a callable or a `Client`.
+    """
+    module_name, _, name = path.partition(":")
+    if not module_name or not name:
+        message = f"python:{path} is not of the form python:package.module:name"
+        raise ConfigError(message)
+    if str(root) not in sys.path:
+        sys.path.append(str(root))
+    try:
+        found: Any = importlib.import_module(module_name)
+    except (Exception, SystemExit) as exc:
+        message = f"python:{path}: importing {module_name!r} raised {exc!r}"
+        raise ConfigError(message) from exc
+    for part in name.split("."):
+        if not hasattr(found, part):
+            there = [n for n in vars(found) if not n.startswith("_")]
+            message = (
+                f"python:{path}: {module_name!r} has no {part!r}"
+                f"{did_you_mean(part, there)}; it has: {', '.join(there) or 'nothing'}"
+            )
+            raise ConfigError(message)
+        found = getattr(found, part)
+    if not callable(found) and not hasattr(found, "generate"):
+        message = f"python:{path} is {found!r:.80}, neither callable nor a Client"
+        raise ConfigError(message)
+    return found
