@@ -54,7 +54,7 @@ def unpacked(data: Mapping[str, Any], prompt: Prompt, origin: Origin) -> Respons
     parts = dict(data)
     usage = parts.pop("usage", None)
     likelihood = parts.pop("likelihood", None)
-    for name in ("sources", "tool_calls"):
+    for name in ("sources", "tool_calls", "embeddings"):
         parts[name] = tuple(parts.get(name, ()))
     return Response(
         **parts,
