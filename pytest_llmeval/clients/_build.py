@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_llmeval.clients._base import Backend, Owner
 from pytest_llmeval.clients._dialect import Dialect, DialectBackend, check_params
 from pytest_llmeval.clients._launch import Launch
 from pytest_llmeval.clients._servers import server_of
+from pytest_llmeval.clients._stream import joined
 from pytest_llmeval.clients._switches import Switches
 from pytest_llmeval.clients.anthropic import AnthropicDialect
 from pytest_llmeval.clients.column import ColumnBackend
@@ -73,7 +74,10 @@ def _python(entry: ModelEntry, around: Surroundings) -> Backend:
 
 def _openai(entry: ModelEntry, around: Surroundings) -> Backend:
     api = _api(entry, "embeddings")
-    inner = _speaking(OpenAIDialect(api=api), entry, around)
+    inner = _speaking(
+        OpenAIDialect(api=api, stream=bool(entry.options.get("stream"))), entry, around
+    )
+    inner = replace(inner, joined=joined)
     return OpenAIBackend.of(inner, only_embeds=api == "embeddings")
 
 

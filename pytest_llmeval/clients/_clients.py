@@ -15,6 +15,7 @@ from pytest_llmeval.clients._build import Surroundings, build
 from pytest_llmeval.clients._cut import CutAccepted
 from pytest_llmeval.clients._keeper import SharedFile
 from pytest_llmeval.clients._servers import host_of, secrets_of
+from pytest_llmeval.clients._target import is_client
 from pytest_llmeval.clients._transport import proxy_secrets
 from pytest_llmeval.clients.cached import CachedBackend
 from pytest_llmeval.clients.column import ColumnBackend
@@ -110,7 +111,7 @@ class Clients:
     def _build(self, spec: Any, name: str | None) -> Backend:
         if isinstance(spec, str | Mapping):
             return self._of_entry(parse_spec(spec, self._config))
-        if callable(spec) or hasattr(spec, "generate"):
+        if is_client(spec):
             from pytest_llmeval.clients.callable import CallableBackend
 
             shown = str(name or getattr(spec, "__name__", type(spec).__name__))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_llmeval.clients._finish import finish_reason
+from pytest_llmeval.clients._logprobs import chat_logprobs
 from pytest_llmeval.clients._tools import calls_of_chat
 from pytest_llmeval.clients._values import count_of, mapping_of, word_of
 from pytest_llmeval.types import Response, Usage, as_text
@@ -57,7 +58,7 @@ def read_choice(choice: Mapping[str, Any], data: Mapping[str, Any]) -> Response:
         tool_calls=tuple(calls),
         refusal=refusal,
         reasoning=reasoning,
-        logprobs=choice.get("logprobs"),
+        logprobs=chat_logprobs(choice.get("logprobs")),
         raw=data,
     )
 

@@ -6,7 +6,7 @@ keys or errors of the network: a provider is one small file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -78,6 +78,8 @@ class DialectBackend:
     dialect: Dialect
     params: Mapping[str, Any] = field(default_factory=dict)
     switches: Switches = field(default_factory=Switches)
+    joined: Callable[[bytes], Any] | None = None
+    """Makes one reply of a stream of events, where the interface may send one."""
     sends_prompt: bool = True
 
     def identity(self, request: Request) -> dict[str, Any]:
@@ -102,7 +104,7 @@ class DialectBackend:
         whole = self.switches.applied(request, self.params)
         body = self.switches.without(self.dialect.body(self.model, whole))
         path = self.dialect.path(self.model)
-        reply = await self.server.ask(path, body, hint=hint_of)
+        reply = await self.server.ask(path, body, hint=hint_of, joined=self.joined)
         if not isinstance(reply.data, Mapping):
             raise self.server.no_object(
                 reply, wanted=self.dialect.wanted, speaks=self.dialect.speaks
@@ -141,5 +143,8 @@ def check_params(name: str, params: Mapping[str, Any]) -> None:
             message = f"{name!r}: params can't hold {key!r}, which is said elsewhere"
             raise ConfigError(message)
     if params.get("stream"):
-        message = f"{name!r}: params can't hold stream: replies are read whole"
+        message = (
+            f"{name!r}: params can't hold stream: replies are read whole; for servers "
+            f"that stream alone openai has stream: true in the entry"
+        )
         raise ConfigError(message)

@@ -7,13 +7,14 @@ out of every error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_llmeval.clients._address import Address
 from pytest_llmeval.clients._http import HttpReply, Wire
 from pytest_llmeval.clients._keys import Keys
 from pytest_llmeval.clients._problem import Problem, body_text, problem_of
+from pytest_llmeval.clients._stream import BrokenStreamError
 from pytest_llmeval.clients._transport import proxy_secrets
 from pytest_llmeval.errors import ProviderError, did_you_mean
 from pytest_llmeval.redact import Redactor
@@ -45,7 +46,12 @@ class Server:
     """Where it lists its models; None where it has none."""
 
     async def ask(
-        self, path: str, body: Any, *, hint: Callable[[str, Any], str] | None = None
+        self,
+        path: str,
+        body: Any,
+        *,
+        hint: Callable[[str, Any], str] | None = None,
+        joined: Callable[[bytes], Any] | None = None,
     ) -> HttpReply:
         """Return the reply to a request.
 
@@ -54,18 +60,33 @@ class Server:
             body: Sent as JSON.
             hint: Returns what to do about a request that was refused, from the
                 server's sentence and the body; it ends the error's text.
+            joined: Returns the data of a stream of events, if one may come.
 
         Raises:
             ProviderError: There is none, or the server says that something is wrong.
             ConfigError: The body can't be sent.
         """
         reply = await self.send("POST", path, body)
+        if joined is not None and _is_stream(reply):
+            reply = self._whole(reply, joined)
         if (problem := problem_of(reply)) is not None:
             is_refusal = problem.status in {400, 422}
             raise await self.refused(
                 problem, hint(problem.said, body) if hint and is_refusal else ""
             )
         return reply
+
+    def _whole(self, reply: HttpReply, joined: Callable[[bytes], Any]) -> HttpReply:
+        """Return a reply with the data of its stream."""
+        try:
+            return replace(reply, data=joined(reply.content))
+        except BrokenStreamError as exc:
+            # Another time it may come whole.
+            raise self.clean(
+                ProviderError(
+                    f"{self.name}: {exc}", status=reply.status, is_transient=True
+                )
+            ) from None
 
     async def send(self, method: str, path: str, body: Any = None) -> HttpReply:
         """Return whatever the server replies to a request, refusals too.
@@ -174,6 +195,10 @@ class Server:
         if len(names) > _MOST_MODELS:
             listed += f" and {len(names) - _MOST_MODELS} more"
         return f"{did_you_mean(self.model, names)}; models there are: {listed}"
+
+
+def _is_stream(reply: HttpReply) -> bool:
+    return reply.headers.get("content-type", "").startswith("text/event-stream")
 
 
 def _model_names(data: Any) -> list[str] | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pytest_llmeval.clients import anthropic, gemini, openai
 from pytest_llmeval.clients._address import Address
+from pytest_llmeval.clients._azure import azure_base_url, is_azure
 from pytest_llmeval.clients._http import Wire
 from pytest_llmeval.clients._keys import Keys
 from pytest_llmeval.clients._logs import CleanLog
@@ -42,6 +43,7 @@ class _Known:
 
 
 _OPENAI = _Known(base_url=openai.DEFAULT_BASE_URL, variable="OPENAI_API_KEY")
+_AZURE = _Known(variable="AZURE_OPENAI_API_KEY", key_header="api-key", models_path=None)
 _KNOWN: Mapping[str, _Known] = {
     "openai": _OPENAI,
     "openai-responses": _OPENAI,
@@ -115,12 +117,16 @@ def host_of(entry: ModelEntry) -> str | None:
 
 
 def _known(entry: ModelEntry) -> _Known:
+    if is_azure(entry):
+        return _AZURE
     return _KNOWN.get(entry.provider, _OPENAI)
 
 
 def _address(entry: ModelEntry) -> Address:
     known = _known(entry)
     given = entry.base_url or known.base_url
+    if is_azure(entry):
+        given = azure_base_url(entry)
     base, mark, query = given.partition("?")
     if known.version and _VERSION.search(base) is None:
         base = base.rstrip("/") + known.version

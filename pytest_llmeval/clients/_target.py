@@ -9,7 +9,15 @@ from typing import Any
 
 from pytest_llmeval.errors import ConfigError, did_you_mean
 
-__all__ = ["import_target"]
+__all__ = ["import_target", "is_client"]
+
+#: Methods of which one makes an object a client.
+_METHODS = ("generate", "loglikelihood", "loglikelihood_rolling", "embed")
+
+
+def is_client(value: Any) -> bool:
+    """Return whether a value can be asked: a callable, or an object with a method."""
+    return callable(value) or any(hasattr(value, name) for name in _METHODS)
 
 
 def import_target(path: str, *, root: Path) -> Any:
@@ -42,7 +50,7 @@ def import_target(path: str, *, root: Path) -> Any:
             )
             raise ConfigError(message)
         found = getattr(found, part)
-    if not callable(found) and not hasattr(found, "generate"):
+    if not is_client(found):
         message = f"python:{path} is {found!r:.80}, neither callable nor a Client"
         raise ConfigError(message)
     return found

@@ -99,5 +99,6 @@ def _says_something(response: Response) -> bool:
         or response.tool_calls
         or response.refusal
         or response.likelihood is not None
+        or response.embeddings
         or not response.is_from_model
     )

@@ -138,6 +138,9 @@ class CallableBackend:
         params = {**self.params, **request.params}
         if hasattr(self.target, "generate"):
             return self.target.generate, (request.prompt,), params
+        if not callable(self.target):
+            message = f"{self.name} gives no replies: it has no generate(prompt)"
+            raise UnscoredError(message, cause="suite")
         if self.passes == "prompt":
             return self.target, (request.prompt.text,), params
         if request.case is None:

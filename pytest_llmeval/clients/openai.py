@@ -39,6 +39,8 @@ class OpenAIDialect:
 
     api: str = "chat"
     """chat, or completions: the plain continuation of the prompt's text."""
+    stream: bool = False
+    """Whether to ask for pieces, for servers that send nothing else."""
 
     def identity(self) -> Mapping[str, Any]:
         """Return which of the two it is."""
@@ -55,6 +57,8 @@ class OpenAIDialect:
             if self.api == "completions"
             else {"messages": _messages(request.prompt)}
         )
+        if self.stream:
+            asked |= {"stream": True, "stream_options": {"include_usage": True}}
         return {"model": model, **asked, **_params(request.params)}
 
     def read(self, data: Mapping[str, Any], request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any, Final
 
 from pytest_llmeval.config._check import Section, plain
@@ -22,6 +23,7 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "api": ("openai", "local"),
     "api_version": ("openai",),
     "deployment": ("openai",),
+    "stream": ("openai",),
     "json_schema": _MODELS,
     "omit": _MODELS,
     "max_tokens_key": ("openai", "local"),
@@ -46,7 +48,7 @@ def options_of(section: Section, provider: str) -> dict[str, Any]:
 
 def _value(section: Section, key: str) -> Any:
     match key:
-        case "json_schema":
+        case "json_schema" | "stream":
             return section.flag(key)
         case "omit":
             return section.texts(key)
@@ -54,7 +56,11 @@ def _value(section: Section, key: str) -> Any:
             return section.choice(key, ("system", "developer", "user"))
         case "method":
             return section.choice(key, _METHODS)
-        case "max_tokens_key" | "usage" | "cost" | "sources" | "error":
+        case "max_tokens_key" | "usage" | "cost" | "sources" | "error" | "deployment":
+            return section.text(key)
+        case "api_version" if isinstance(section.data[key], date):
+            return section.data[key].isoformat()  # as YAML reads 2024-10-21
+        case "api_version":
             return section.text(key)
         case "body":
             return _body(section)

@@ -210,3 +210,41 @@ def test_no_first_choice(data: dict[str, Any]) -> None:
 
 def test_only_the_first_choice_counts() -> None:
     assert first_choice({"choices": [{"index": 0}, {"index": 1}]}) == {"index": 0}
+
+
+# --- log-probabilities ---------------------------------------------------------------
+
+
+def logprobs(found: Any) -> Any:
+    choice = {"text": "x", "logprobs": found}
+    return read_choice(choice, {"choices": [choice]}).logprobs
+
+
+def test_log_probabilities_of_chat_are_as_they_came() -> None:
+    found = {"content": [{"token": "a", "logprob": -0.5, "top_logprobs": []}]}
+
+    assert logprobs(found) == found
+    assert logprobs(None) is None
+
+
+def test_those_of_a_plain_completion_get_the_form_of_chat() -> None:
+    found = {
+        "tokens": ["a", " b"],
+        "token_logprobs": [-0.5, None],
+        "top_logprobs": [{"a": -0.5, "c": -2.0}],
+        "text_offset": [0, 1],
+    }
+
+    assert logprobs(found) == {
+        "content": [
+            {
+                "token": "a",
+                "logprob": -0.5,
+                "top_logprobs": [
+                    {"token": "a", "logprob": -0.5},
+                    {"token": "c", "logprob": -2.0},
+                ],
+            },
+            {"token": " b", "logprob": None, "top_logprobs": []},
+        ]
+    }

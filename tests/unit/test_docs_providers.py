@@ -30,7 +30,7 @@ def test_every_example_is_an_entry_that_can_be_built(
 
 
 def test_the_page_has_examples() -> None:
-    assert len(BLOCKS) == 3
+    assert len(BLOCKS) == 4
 
 
 def test_the_table_of_finish_reasons_is_what_is_read() -> None:

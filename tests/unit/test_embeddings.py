@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_llmeval import ConfigError, Generator, UnscoredError
-from pytest_llmeval.clients import Backend, Request
+from pytest_llmeval.clients import Backend, Clients, Request
 from pytest_llmeval.clients.callable import CallableBackend
 from pytest_llmeval.clients.column import ColumnBackend
 from pytest_llmeval.clients.fake import FakeBackend, load_script
+from pytest_llmeval.config import Config
 from pytest_llmeval.loop import BlockingCallError, LoopThread
 from pytest_llmeval.recorder import CaseRun, SampleRun, begin, end
 from pytest_llmeval.store.recordings import Entry
@@ -139,6 +140,21 @@ def test_what_are_no_vectors_is_the_application_s_mistake(
     with pytest.raises(UnscoredError, match=said) as caught:
         embedded(CallableBackend(name="app", target=Wrong()), "a", "b")
     assert caught.value.cause == "application"
+
+
+class Vectors:
+    """Gives vectors, and nothing else."""
+
+    def embed(self, texts: list[str]) -> list[list[float]]:
+        return [[1.0] for _ in texts]
+
+
+def test_an_object_may_give_vectors_alone(tmp_path: Path) -> None:
+    backend = Clients(Config(), tmp_path, "live").backend(Vectors(), name="v")
+
+    assert embedded(backend, "a") == [[1]]
+    with pytest.raises(UnscoredError, match="v gives no replies: it has no generate"):
+        asyncio.run(backend.answer(Request(prompt=Prompt.of("hi"))))
 
 
 # --- the façade ----------------------------------------------------------------------
@@ -284,3 +300,26 @@ def test_a(case, generator):
         assert report["cases"][0]["samples"][0]["response"] == "a cat"
     calls = reports[1]["cases"][0]["samples"][0]["calls"]
     assert [call["response"]["origin"] for call in calls] == ["recording"] * 2
+
+
+def test_a_vector_that_is_kept_is_not_asked_for_again(suite: Suite) -> None:
+    suite.write(
+        script_jsonl='{"embedding": [0.1, 0.7]}',
+        test_a="""
+import pytest
+
+MODEL = {"provider": "fake", "model": "script.jsonl", "cache": True}
+
+@pytest.mark.llmeval(["cat?"], generator=MODEL)
+def test_a(case, generator):
+    assert generator.embed([case.input]) == [pytest.approx([0.1, 0.7])]
+""",
+    )
+
+    origins = []
+    for _ in range(2):
+        _, report = suite.report()
+        [call] = report["cases"][0]["samples"][0]["calls"]
+        origins.append(call["response"]["origin"])
+
+    assert origins == ["live", "cache"]
