@@ -99,6 +99,37 @@ def test_ten_texts_have_the_sum_of_the_server_s_own_log_probabilities(
         assert one.is_greedy
 
 
+def test_ten_given_texts_have_the_values_of_each_token_by_itself(
+    lab: Lab, real: Real, entry: dict[str, Any]
+) -> None:
+    """Asked of its completions, one token at a time, with a reader of the test's own."""
+    root = real.base_url.removesuffix("/v1")
+    backend_says = [likelihood(lab, entry, text) for text in CONTEXTS]
+    with httpx.Client(headers={"authorization": f"Bearer {real.key}"}) as client:
+
+        def own(text: str) -> list[float]:
+            def post(path: str, **body: Any) -> Any:
+                return client.post(root + path, json=body, timeout=60).json()
+
+            ids = post("/tokenize", content=text)["tokens"]
+            found = []
+            for place in range(1, len(ids)):
+                data = post(
+                    "/v1/completions",
+                    prompt=ids[:place],
+                    max_tokens=1,
+                    logprobs=1,
+                    temperature=0,
+                    logit_bias=[[ids[place], 1e6]],
+                )
+                found.append(data["choices"][0]["logprobs"]["content"][0]["logprob"])
+            return found
+
+        expected = [math.fsum(own(text)) for text in CONTEXTS]
+
+    assert [one.logprob for one in backend_says] == pytest.approx(expected, abs=1e-6)
+
+
 @pytest.mark.parametrize("text", ["My dog", "ok ✓"])
 def test_any_text_has_the_values_of_the_whole_distribution(
     lab: Lab, real: Real, entry: dict[str, Any], text: str
@@ -111,9 +142,8 @@ def test_any_text_has_the_values_of_the_whole_distribution(
 
         models = client.get(f"{root}/v1/models").json()
         size = models["data"][0]["meta"]["n_vocab"]
-        [first] = post("/tokenize", content="<|im_start|>")["tokens"]
         [plain] = post("/tokenize", content="a")["tokens"]
-        ids = [first, *post("/tokenize", content=text)["tokens"]]
+        ids = post("/tokenize", content=text)["tokens"]
         own = []
         for place in range(1, len(ids)):
             # A plain token is written: of a part of a character it says nothing.
@@ -155,13 +185,24 @@ def test_what_is_likelier_has_the_greater_sum(lab: Lab, entry: dict[str, Any]) -
     assert 0 > paris > london > cheese
 
 
-def test_a_text_of_its_own_follows_the_token_of_beginnings(
+def test_a_text_of_its_own_is_read_as_the_tokenizer_has_it(
     lab: Lab, entry: dict[str, Any]
 ) -> None:
+    """That of this model puts nothing before it."""
     alone = likelihood(lab, entry, "Hello there")
 
-    assert alone.unscored_prefix == ""
-    assert alone == likelihood(lab, entry, "Hello there", "")
+    assert alone.unscored_prefix == "Hello"
+    assert alone.logprob == likelihood(lab, entry, " there", "Hello").logprob
+
+
+def test_a_continuation_of_nothing_follows_the_token_of_beginnings(
+    lab: Lab, entry: dict[str, Any]
+) -> None:
+    found = likelihood(lab, entry, "Hello there", "")
+
+    assert (found.unscored_prefix, found.token_count) == ("", 2)
+    after = likelihood(lab, entry, "Hello there", "<|im_start|>")
+    assert found.logprob == pytest.approx(after.logprob, abs=1e-6)
 
 
 def test_a_context_that_does_not_fit_is_told_in_the_server_s_words(
@@ -195,7 +236,7 @@ def test_a(case, generator):
     paris = generator.loglikelihood(case.input, " Paris")
     rolling = generator.loglikelihood_rolling(case.input)
     assert paris.logprob > generator.loglikelihood(case.input, " Rome").logprob
-    assert rolling.token_count == 5
+    assert rolling.token_count == 4
 """
     )
     _, recorded = suite.report("--llmeval-mode=record")

@@ -49,7 +49,10 @@ class ForcedRoute:
     async def _forced(self, asked: Asked) -> Response:
         pieces = await self.server.pieces(asked.whole)
         first = self.server.first
-        if asked.begin == 0 and first is not None and first not in _ids(pieces[:1]):
+        # A text of its own stands where the model's tokenizer puts it: most often after
+        # such a token already. A continuation of nothing has to follow something.
+        is_continuation = asked.given.context is not None and asked.begin == 0
+        if is_continuation and first is not None and first not in _ids(pieces[:1]):
             pieces.insert(0, Piece(id=first, content=b""))
         tokens, added = placed(pieces, asked.whole)
         ids = _ids(pieces)

@@ -51,7 +51,7 @@ class LlamaServer:
     context_tokens: int
     """How many tokens it takes, those that it writes among them."""
     first: int | None
-    """The token that stands before a text of its own, None where the model has none."""
+    """The token that stands for a beginning, None where the model has none."""
 
     @classmethod
     async def of(cls, server: Server) -> LlamaServer:
