@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_llmeval.errors import ConfigError, did_you_mean
 from pytest_llmeval.metrics._base import Declaration, text_of
-from pytest_llmeval.metrics._custom import REGISTERED, metric
+from pytest_llmeval.metrics._custom import REGISTERED, imported, metric, register_all
 from pytest_llmeval.metrics._extras import check_extra
 from pytest_llmeval.metrics._table import HELPERS, MODULES, Metric
 from pytest_llmeval.types import Score
 
 if TYPE_CHECKING:
+    from pytest_llmeval.metrics._bertscore import bertscore, bleurt
     from pytest_llmeval.metrics._choice import choice
     from pytest_llmeval.metrics._choice_reading import ChoiceReading, read_choices
     from pytest_llmeval.metrics._contains import contains
@@ -31,14 +32,17 @@ if TYPE_CHECKING:
     from pytest_llmeval.metrics._regex import regex
     from pytest_llmeval.metrics._rouge import rouge1, rouge2, rougeL
     from pytest_llmeval.metrics._sacrebleu import bleu, chrf, ter
+    from pytest_llmeval.metrics._similarity import similarity
     from pytest_llmeval.metrics._tool_calls import tool_calls
 
 __all__ = [
     "ChoiceReading",
     "Declaration",
     "Metric",
+    "bertscore",
     "bits_per_byte",
     "bleu",
+    "bleurt",
     "check_ready",
     "choice",
     "choice_loglik",
@@ -57,10 +61,12 @@ __all__ = [
     "prefers",
     "read_choices",
     "regex",
+    "register_all",
     "rouge1",
     "rouge2",
     "rougeL",
     "score",
+    "similarity",
     "ter",
     "text_of",
     "tool_calls",
@@ -127,11 +133,14 @@ def pooled(scores: Iterable[Score]) -> float | None:
 
 
 def get_metric(name: str) -> Metric:
-    """Return the metric of that name.
+    """Return the metric of that name: built in, registered, or ``module:name``.
 
     Raises:
         ConfigError: There is none; the text has the names there are.
     """
+    # A list as a name would not even be hashable.
+    if not isinstance(name, str):
+        raise ConfigError(f"a metric is named by a text, not by {name!r:.60}")
     if name in MODULES:
         module = _module(name)
         return Metric(
@@ -139,6 +148,8 @@ def get_metric(name: str) -> Metric:
         )
     if name in REGISTERED:
         return REGISTERED[name]
+    if ":" in name:
+        return imported(name)
     names = metric_names()
     message = (
         f"there is no metric {name!r}{did_you_mean(str(name), names)}; there are: "

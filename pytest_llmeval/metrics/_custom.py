@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
+from importlib import import_module
 from typing import Any, Final
 
-from pytest_llmeval.errors import ConfigError, UnscoredError
+from pytest_llmeval.errors import ConfigError, UnscoredError, did_you_mean
 from pytest_llmeval.metrics._base import (
     Declaration,
     references_of,
@@ -18,7 +19,7 @@ from pytest_llmeval.metrics._base import (
 from pytest_llmeval.metrics._table import MODULES, Metric
 from pytest_llmeval.types import Case, Score
 
-__all__ = ["REGISTERED", "metric"]
+__all__ = ["REGISTERED", "imported", "metric", "register_all", "registered_as"]
 
 #: The metrics of users by name. A decorator has no other place to put them; nothing
 #: but `metric` writes here, while test modules are imported.
@@ -87,6 +88,77 @@ def metric(
         return scoring
 
     return register
+
+
+def register_all(given: Any, source: str) -> None:
+    """Register what a hook gives: functions of `metric`, or a mapping of names.
+
+    Args:
+        given: A list of functions decorated with `metric`, or plain ones by name.
+        source: Who gave them, for error texts.
+
+    Raises:
+        ConfigError: It gives something else, or a name that is taken.
+    """
+    if given is None:
+        return
+    if isinstance(given, Mapping):
+        for name, function in given.items():
+            if not callable(function):
+                message = f"{source}: metric {name!r} is {function!r:.60}, no function"
+                raise ConfigError(message)
+            if registered_as(function) is None:
+                metric(name)(function)
+        return
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        message = f"{source} returns a list or a mapping of metrics, not {given!r:.60}"
+        raise ConfigError(message)
+    for function in given:
+        if registered_as(function) is None:
+            message = (
+                f"{source} lists {function!r:.60}, which is not decorated with "
+                f"@metric('name'); of plain functions give a mapping by name"
+            )
+            raise ConfigError(message)
+
+
+def registered_as(function: Any) -> Metric | None:
+    """Return the metric that a decorated function is, None if it is none."""
+    found = (one for one in REGISTERED.values() if one.function is function)
+    return next(found, None)
+
+
+def imported(path: str) -> Metric:
+    """Return the metric that stands in a module: ``package.module:name``.
+
+    A plain function is adapted as `metric` does it, under its path as the name.
+
+    Raises:
+        ConfigError: There is no such module or name, or it is no function.
+    """
+    module_name, _, name = path.partition(":")
+    try:
+        module = import_module(module_name)
+    except ImportError as exc:
+        message = f"metric {path!r}: can't import {module_name!r}: {exc}"
+        raise ConfigError(message) from exc
+    function: Any = module
+    for part in name.split("."):
+        function = getattr(function, part, None)
+    if not callable(function):
+        names = [n for n in vars(module) if not n.startswith("_")]
+        message = (
+            f"metric {path!r}: {module_name} has no function {name!r}"
+            f"{did_you_mean(name, names)}"
+        )
+        raise ConfigError(message)
+    if (known := registered_as(function)) is not None:
+        return known
+    declaration = Declaration(name=path)
+    return Metric(
+        declaration=declaration,
+        function=_adapted(declaration, function, needs_expected=True),
+    )
 
 
 def _register(found: Metric, function: UserFunction) -> None:

@@ -16,8 +16,10 @@ __all__ = ["HELPERS", "MODULES", "Metric"]
 #: Metric to module. The module has the function under the metric's name, its
 #: `Declaration` under the same in capitals, and ``explain(score)``.
 MODULES: Final[Mapping[str, str]] = {
+    "bertscore": "_bertscore",
     "bits_per_byte": "_perplexity",
     "bleu": "_sacrebleu",
+    "bleurt": "_bertscore",
     "choice": "_choice",
     "choice_loglik": "_loglik",
     "chrf": "_sacrebleu",
@@ -32,6 +34,7 @@ MODULES: Final[Mapping[str, str]] = {
     "rouge1": "_rouge",
     "rouge2": "_rouge",
     "rougeL": "_rouge",
+    "similarity": "_similarity",
     "ter": "_sacrebleu",
     "tool_calls": "_tool_calls",
 }

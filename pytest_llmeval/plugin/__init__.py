@@ -26,9 +26,16 @@ __all__ = ["generator", "judge", "llm_client", "llmeval"]
 
 _MARKER = (
     "llmeval(dataset=None, *, columns=None, prompt=None, system=None, generator=None, "
-    "judge=None, limit=None, concurrency=None): the test evaluates an LLM application, once for each "
-    "case of the dataset"
+    "judge=None, kind=None, limit=None, concurrency=None): the test evaluates an LLM "
+    "application, once for each case of the dataset"
 )
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare the hooks of ours."""
+    from pytest_llmeval.plugin import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

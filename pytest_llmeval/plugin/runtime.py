@@ -24,6 +24,7 @@ from pytest_llmeval.errors import ConfigError, UnscoredError
 from pytest_llmeval.evaluate import Generator, Judge
 from pytest_llmeval.kinds import kind_use
 from pytest_llmeval.loop import LoopThread
+from pytest_llmeval.metrics import register_all
 from pytest_llmeval.plugin.marker import Marker
 from pytest_llmeval.plugin.options import as_option_arguments
 from pytest_llmeval.plugin.settings import Settings, settings_of
@@ -276,6 +277,8 @@ def runtime_of(config: pytest.Config) -> Runtime:
     if _KEY not in config.stash:
         runtime = Runtime(config)
         _ = runtime.config  # llmeval.yaml is read, and refused, at once
+        for given in config.hook.pytest_llmeval_metrics(config=config):
+            register_all(given, "pytest_llmeval_metrics")
         config.stash[_KEY] = runtime
     return config.stash[_KEY]
 
