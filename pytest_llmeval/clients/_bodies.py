@@ -51,13 +51,30 @@ class Body:
         names = {name for t in _templates(self._tree) for name in t.names}
         return self._tree is None or not names.isdisjoint(_OF_PROMPT)
 
+    def check_params(self, params: Mapping[str, Any]) -> None:
+        """Refuse parameters that would not be sent.
+
+        Raises:
+            ConfigError: There are some, and no template takes them.
+        """
+        names = {name for t in _templates(self._tree) for name in t.names}
+        if params and self._tree is not None and "params" not in names:
+            first = next(iter(params))
+            message = (
+                f"{self._name!r}: its body takes no parameters, and {first!r} is one: "
+                f"write {{{{ params.{first} }}}} where it belongs"
+            )
+            raise ConfigError(message)
+
     def filled(self, request: Request) -> Any:
         """Return the body of a request, as JSON values.
 
         Raises:
             UnscoredError: A template can't be filled from this row.
-            ConfigError: What a template's text became is not JSON.
+            ConfigError: What a template's text became is not JSON, or a parameter
+                would not be sent.
         """
+        self.check_params(request.params)
         if self._tree is None:
             return {"prompt": request.prompt.text, **request.params}
         values = _values(request)

@@ -122,10 +122,12 @@ def _http(entry: ModelEntry, around: Surroundings) -> Backend:
     from pytest_llmeval.clients.http import HttpBackend, Paths
 
     given = entry.options
+    body = Body(entry.name, given.get("body"), root=around.root)
+    body.check_params(entry.params)
     return HttpBackend(
         name=entry.name,
         server=server_of(entry, root=around.root, limits=around.limits),
-        body=Body(entry.name, given.get("body"), root=around.root),
+        body=body,
         paths=Paths(
             reply=entry.reply,
             usage=given.get("usage"),

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["at_path", "count_of", "known_sum", "mapping_of", "mappings_in", "word_of"]
+__all__ = [
+    "at_path",
+    "count_of",
+    "known_sum",
+    "mapping_of",
+    "mappings_in",
+    "what_is_there",
+    "word_of",
+]
+
+_MOST_KEYS = 12
 
 
 def count_of(value: Any) -> int | None:
@@ -49,6 +59,25 @@ def at_path(value: Any, path: str) -> Any:
     for part in path.split("."):
         value = _step(value, part)
     return value
+
+
+def what_is_there(value: Any, path: str) -> str:
+    """Return how far a dotted path leads and what is there, for an error text."""
+    reached: list[str] = []
+    for part in path.split("."):
+        inner = _step(value, part)
+        if inner is None:
+            break
+        reached.append(part)
+        value = inner
+    where = f"at {'.'.join(reached)!r}" if reached else "in it"
+    if isinstance(value, Mapping):
+        names = [str(key) for key in value]
+        more = f" and {len(names) - _MOST_KEYS} more" if len(names) > _MOST_KEYS else ""
+        return f"{where} are the keys {', '.join(names[:_MOST_KEYS]) or 'none'}{more}"
+    if isinstance(value, list | tuple):
+        return f"{where} is a list of {len(value)}"
+    return f"{where} is {value!r:.80}"
 
 
 def _step(value: Any, part: str) -> Any:

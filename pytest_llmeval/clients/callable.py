@@ -19,7 +19,7 @@ from pytest_llmeval.clients._base import Ability, GivenText, Request
 from pytest_llmeval.clients._embeddings import read_vectors, without_embeddings
 from pytest_llmeval.clients._given import read_likelihood, without_likelihoods
 from pytest_llmeval.clients._target import import_target
-from pytest_llmeval.clients._values import at_path
+from pytest_llmeval.clients._values import at_path, what_is_there
 from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.loop import in_daemon_thread, maybe_await
 from pytest_llmeval.types import Response
@@ -216,7 +216,8 @@ class CallableBackend:
         found = at_path(value, self.reply)
         if found is None:
             message = (
-                f"{self.name} returned a mapping without {self.reply!r} (keys: {keys})"
+                f"{self.name} returned a mapping without {self.reply!r}; "
+                f"{what_is_there(value, self.reply)}"
             )
             raise UnscoredError(message, cause="application")
         return found

@@ -14,7 +14,7 @@ from pytest_llmeval.clients._completion import usage_of
 from pytest_llmeval.clients._http import HttpReply
 from pytest_llmeval.clients._problem import Problem, body_text, problem_of
 from pytest_llmeval.clients._server import Server
-from pytest_llmeval.clients._values import at_path
+from pytest_llmeval.clients._values import at_path, what_is_there
 from pytest_llmeval.types import Response, Usage, as_text
 
 __all__ = ["HttpBackend", "Paths"]
@@ -114,13 +114,20 @@ class HttpBackend:
         if self.paths.reply is not None:
             found = self._at(reply, self.paths.reply)
             if found is None:
-                what = f"the reply has nothing at {self.paths.reply!r} (reply)"
-                raise self.server.unread(reply, f"{what}: {body_text(reply)}")
+                raise self.server.unread(reply, self._nothing(reply))
             return as_text(found)
         if reply.data is None or isinstance(reply.data, str):
             return reply.text if reply.data is None else str(reply.data)
         what = f"say in its entry where the text is, reply: dotted.path, in {body_text(reply)}"
         raise self.server.unread(reply, what)
+
+    def _nothing(self, reply: HttpReply) -> str:
+        """Return what is said of a reply without a text at its path."""
+        path = str(self.paths.reply)
+        if reply.data is None:
+            return f"the reply is not JSON, and has no {path!r}: {body_text(reply)}"
+        there = what_is_there(reply.data, path)
+        return f"the reply has nothing at {path!r}; {there}; it is {body_text(reply)}"
 
     def _cost(self, reply: HttpReply) -> float | None:
         cost = self._at(reply, self.paths.cost)

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from pytest_llmeval.config._check import Section, plain
 
-__all__ = ["OPTIONS", "options_of"]
+__all__ = ["OPTIONS", "options_of", "refuse_idle"]
 
+_SERVERS: Final = ("openai", "openai-responses", "anthropic", "gemini", "http")
 _MODELS: Final = ("openai", "openai-responses", "anthropic", "gemini", "local")
 _METHODS: Final = ("POST", "GET", "PUT", "PATCH", "DELETE")
 #: The keys, and the providers that know each.
@@ -30,19 +31,34 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "system_role": _MODELS,
 }
 
+#: Keys that have a field of their own, and the providers for which they do something.
+_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "base_url": _SERVERS,
+    "ca_bundle": _SERVERS,
+    "reply": ("python", "http"),
+    "pass": ("python",),
+}
 
-def options_of(section: Section, provider: str) -> dict[str, Any]:
+
+def refuse_idle(section: Section, provider: str) -> None:
+    """Refuse keys of an entry that do nothing for its provider.
+
+    Raises:
+        ConfigError: There is one.
+    """
+    for key, providers in {**OPTIONS, **_FIELDS}.items():
+        if section.data.get(key) is not None and provider not in providers:
+            message = f"{key} is for {', '.join(providers)}, not for {provider}"
+            raise section.fail(message, key)
+
+
+def options_of(section: Section) -> dict[str, Any]:
     """Return the keys of an entry that only some providers know.
 
     Raises:
-        ConfigError: Its provider does not know one, or it has a value it can't have.
+        ConfigError: One has a value it can't have.
     """
     given = [key for key in OPTIONS if section.data.get(key) is not None]
-    for key in given:
-        if provider not in OPTIONS[key]:
-            names = ", ".join(OPTIONS[key])
-            message = f"{key} is for {names}, not for {provider}"
-            raise section.fail(message, key)
     return {key: _value(section, key) for key in given}
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, cast
 from pytest_llmeval.config._check import Section, plain
 from pytest_llmeval.config._limits import LIMITS, limits_of
 from pytest_llmeval.config._model import Config, ModelEntry
-from pytest_llmeval.config._options import OPTIONS, options_of
+from pytest_llmeval.config._options import OPTIONS, options_of, refuse_idle
 from pytest_llmeval.errors import ConfigError, did_you_mean
 
 __all__ = ["PROVIDERS", "model_entry", "parse_spec"]
@@ -110,6 +110,7 @@ def model_entry(name: str, section: Section, names: frozenset[str]) -> ModelEntr
     if "panel" in section.data:
         return _panel(name, section, names)
     provider, base_url = _provider(section)
+    refuse_idle(section, provider)
     model = section.text("model")
     if model is None and provider not in _NO_MODEL:
         message = f"model is missing: {provider} needs one ({PROVIDERS[provider]})"
@@ -133,7 +134,7 @@ def model_entry(name: str, section: Section, names: frozenset[str]) -> ModelEntr
         pass_=cast(Literal["prompt", "case"], passes),
         reply=section.text("reply"),
         limits=_limits(section, provider),
-        options=options_of(section, provider),
+        options=options_of(section),
     )
 
 

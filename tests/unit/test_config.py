@@ -97,7 +97,7 @@ def test_models_are_read(tmp_path: Path) -> None:
 def test_an_entry_has_further_keys(tmp_path: Path) -> None:
     entry = (
         "{provider: http, base_url: https://x.test/a, body: {q: 1.50}, reply: a.b, "
-        "cache: true, on_length: score, pass: case, method: PUT}"
+        "cache: true, on_length: score, method: PUT}"
     )
 
     model = config_of(tmp_path, f"models: {{app: {entry}}}").models["app"]
@@ -105,8 +105,16 @@ def test_an_entry_has_further_keys(tmp_path: Path) -> None:
     assert (model.provider, model.base_url, model.reply) == (
         *("http", "https://x.test/a", "a.b"),
     )
-    assert (model.cache, model.on_length, model.pass_) == (True, "score", "case")
+    assert (model.cache, model.on_length) == (True, "score")
     assert model.options == {"body": {"q": 1.5}, "method": "PUT"}
+
+
+def test_code_may_be_passed_the_case(tmp_path: Path) -> None:
+    entry = "{provider: python, model: 'a:f', pass: case, reply: a.b}"
+
+    model = config_of(tmp_path, f"models: {{app: {entry}}}").models["app"]
+
+    assert (model.pass_, model.reply) == ("case", "a.b")
 
 
 def test_a_url_is_a_provider(tmp_path: Path) -> None:
@@ -226,7 +234,7 @@ def test_a_wrong_limit_is_refused(tmp_path: Path, limit: str, expected: str) -> 
             "cache is true or false, not 'yes'",
         ),
         (
-            "{provider: openai, model: m, pass: row}",
+            "{provider: python, model: 'm:f', pass: row}",
             "pass is prompt or case, not 'row'",
         ),
         (
@@ -262,6 +270,18 @@ def test_a_wrong_limit_is_refused(tmp_path: Path, limit: str, expected: str) -> 
         (
             "{provider: python, model: 'm:f', omit: [a]}",
             "omit is for openai, openai-responses, anthropic, gemini, local, not for",
+        ),
+        (
+            "{provider: openai, model: m, reply: a.b}",
+            "reply is for python, http, not for openai",
+        ),
+        (
+            "{provider: 'https://x.test', pass: case}",
+            "pass is for python, not for http",
+        ),
+        (
+            "{provider: python, model: 'm:f', base_url: 'https://x.test'}",
+            "base_url is for openai, openai-responses, anthropic, gemini, http, not",
         ),
         ("{provider: openai, model: m, omit: temperature}", "omit is a list of texts"),
         ("{provider: openai, model: m, omit: [1]}", "omit holds 1, and each is a text"),

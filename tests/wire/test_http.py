@@ -170,6 +170,21 @@ def test_a_body_that_is_not_json_shows_how_it_would_be(
     assert not server.seen
 
 
+def test_parameters_that_no_template_takes_are_refused(
+    lab: Lab, server: FaultServer, entry: dict[str, Any]
+) -> None:
+    body = {"q": "{{ prompt }}"}
+
+    with pytest.raises(ConfigError, match=r"'k'.*\{\{ params.k \}\}"):
+        lab.backend(**entry, body=body, params={"k": 3})
+    backend = lab.backend(**entry, body=body)
+    request = Request(prompt=Prompt.of("hi"), params={"k": 3})
+    with pytest.raises(ConfigError, match=r"'k'.*\{\{ params.k \}\}"):
+        asyncio.run(backend.answer(request))
+
+    assert not server.seen
+
+
 def test_a_template_can_not_leave_its_sandbox(
     lab: Lab, server: FaultServer, entry: dict[str, Any]
 ) -> None:
@@ -269,9 +284,18 @@ def test_the_reply_stands_at_its_path(
 @pytest.mark.parametrize(
     ("data", "path", "words"),
     [
-        ({"text": "x"}, "answer", "the reply has nothing at 'answer' (reply): '{"),
-        ({"answer": None}, "answer", "the reply has nothing at 'answer' (reply)"),
-        (b"<html>", "answer", "the reply has nothing at 'answer' (reply): '<html>'"),
+        (
+            {"text": "x"},
+            "answer",
+            "the reply has nothing at 'answer'; in it are the keys text; it is '{",
+        ),
+        ({"answer": None}, "answer", "nothing at 'answer'; in it are the keys answer"),
+        ({"a": {"b": 1, "c": 2}}, "a.d.e", "'a.d.e'; at 'a' are the keys b, c; it is"),
+        ({"a": [1, 2]}, "a.7", "at 'a' is a list of 2"),
+        ({"a": "x"}, "a.b", "at 'a' is 'x'"),
+        ({}, "a", "in it are the keys none"),
+        ({f"k{n}": 0 for n in range(20)}, "a", "k10, k11 and 8 more; it is"),
+        (b"<html>", "answer", "the reply is not JSON, and has no 'answer': '<html>'"),
         ({"text": "x"}, None, "say in its entry where the text is, reply: dotted.path"),
     ],
 )

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import Suite
-    from tests.wire.conftest import FaultServer, Seen
+    from tests.wire.conftest import FaultServer, Lab, Seen
 
 KEY = "sk-test-79-fedcba9876543210"
 TEAM = "team-secret/+ 0123"
@@ -266,3 +266,33 @@ def key():
 
     assert found == {}
     assert server.seen[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable", "header"),
+    [
+        ("openai", "OPENAI_API_KEY", "authorization"),
+        ("openai-responses", "OPENAI_API_KEY", "authorization"),
+        ("anthropic", "ANTHROPIC_API_KEY", "x-api-key"),
+        ("gemini", "GEMINI_API_KEY", "x-goog-api-key"),
+    ],
+)
+def test_a_key_of_each_provider_is_sent_and_shown_nowhere(
+    lab: Lab,
+    server: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
+    provider: str,
+    variable: str,
+    header: str,
+) -> None:
+    monkeypatch.setenv(variable, "key-12345678")
+    server.rule(
+        lambda seen: (401, {"error": {"message": f"wrong: {seen.headers[header]}"}})
+    )
+
+    error = lab.error(provider=provider)
+
+    assert server.seen[0].headers[header].endswith("key-12345678")
+    assert "wrong: " in error.reason
+    assert f"(key from ${variable})" in error.reason
+    assert "key-12345678" not in f"{error} {error!r} {lab.backend(provider=provider)!r}"
