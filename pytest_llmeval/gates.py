@@ -16,7 +16,15 @@ from pytest_llmeval.errors import ConfigError, did_you_mean
 from pytest_llmeval.stats import mean, quantile, wilson_interval
 from pytest_llmeval.types import TOLERANCE, Record
 
-__all__ = ["Gate", "GateResult", "Measured", "evaluate", "measure", "parse_gate"]
+__all__ = [
+    "Gate",
+    "GateResult",
+    "Measured",
+    "evaluate",
+    "measure",
+    "parse_gate",
+    "scoped_gate",
+]
 
 _GATE: Final = re.compile(
     r"\s*(?P<name>[^\s<>=]+(?: [^\s<>=]+)*)\s*(?P<operator>>=|<=)\s*"
@@ -39,6 +47,11 @@ class Gate:
 
     def __str__(self) -> str:
         return f"{self.name} {self.operator} {self.bar:g}"
+
+    @property
+    def is_about_quality(self) -> bool:
+        """Whether single failures are for it to weigh: not so for money and time."""
+        return self.name not in {"cost", "tokens", "p50_seconds", "p95_seconds"}
 
     def holds(self, value: float) -> bool:
         """Return whether a value reaches the bar; float noise never decides."""
@@ -99,6 +112,22 @@ def parse_gate(text: Any) -> Gate:
     return Gate(name=match["name"], operator=operator, bar=bar)
 
 
+def scoped_gate(text: Any) -> tuple[str | None, Gate]:
+    """Return the tag and the gate of a text in llmeval.yaml; None for the whole run.
+
+    Args:
+        text: ``pass_rate >= 0.9``, or for the cases with a tag
+            ``tag geo: pass_rate >= 0.8``.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if isinstance(text, str) and text.startswith("tag ") and ":" in text:
+        tag, _, rest = text.removeprefix("tag ").partition(":")
+        return tag.strip(), parse_gate(rest)
+    return None, parse_gate(text)
+
+
 def evaluate(gate: Gate, records: Sequence[Record], *, scope: str = "") -> GateResult:
     """Return whether a gate holds for these cases.
 
@@ -125,7 +154,7 @@ def evaluate(gate: Gate, records: Sequence[Record], *, scope: str = "") -> GateR
     elif not gate.holds(at_best):
         state = "fails"
     else:
-        reason = f"{measured.unknown} unknown could tip it"
+        reason = f"{measured.unknown} unknown decides"
     return GateResult(
         gate=gate, state=state, scope=scope, measured=measured, reason=reason
     )

@@ -37,6 +37,8 @@ class Plan:
     """A `kinds.KindUse`, or None."""
     has_own_prompt: bool = False
     """Whether the test gives the prompt; else it is that of the kind, or none."""
+    gates: tuple[str, ...] = ()
+    """Bars for all of the test's cases together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,17 +9,19 @@ from pytest_llmeval.baseline._compare import (
     MetricChange,
     compare,
 )
-from pytest_llmeval.baseline._decide import FAIL_ON, Decision, decide
+from pytest_llmeval.baseline._decide import FAIL_ON, Compared, Decision, decide
 from pytest_llmeval.baseline._file import Baseline, parse_baseline, write_baseline
 from pytest_llmeval.baseline._git import head_commit
 from pytest_llmeval.baseline._source import NoBaseline, baseline_path, find_baseline
-from pytest_llmeval.baseline._standing import Standing, Value, standing_of
+from pytest_llmeval.baseline._standing import SCORED, Standing, Value, standing_of
 
 __all__ = [
     "FAIL_ON",
     "KINDS",
+    "SCORED",
     "Baseline",
     "Change",
+    "Compared",
     "Comparison",
     "Decision",
     "MetricChange",

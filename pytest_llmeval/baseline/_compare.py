@@ -88,11 +88,25 @@ class Comparison:
     @property
     def compared(self) -> int:
         """How many cases were scored in both runs and can be compared."""
-        kinds = {"regressed", "fixed", "known", "same"}
-        return sum(
-            change.kind in kinds and change.case.passed is not None
+        return len(self._scored)
+
+    @property
+    def passed(self) -> tuple[int, int]:
+        """How many of these passed before, and how many now."""
+        pairs = self._scored
+        return sum(then for then, _ in pairs), sum(now for _, now in pairs)
+
+    @property
+    def _scored(self) -> list[tuple[bool, bool]]:
+        return [
+            (change.before.passed, change.now.passed)
             for change in self.changes
-        )
+            if change.kind not in {"incomparable", "missing"}
+            and change.before is not None
+            and change.now is not None
+            and change.before.passed is not None
+            and change.now.passed is not None
+        ]
 
     @property
     def p(self) -> float:
@@ -127,11 +141,18 @@ def compare(
         for old, new in pairs(list(before), list(now))
         if new is not None or in_scope is None or _test(old) in in_scope
     ]
-    order = {kind: place for place, kind in enumerate(KINDS)}
-    found.sort(key=lambda change: order[change.kind])
+    found.sort(key=_place)
     return Comparison(
         changes=tuple(found), metrics=_metrics(found), served=_served(found)
     )
+
+
+def _place(change: Change) -> tuple[int, str, str, int, str]:
+    """Return where a change stands: workers end their cases in any order."""
+    case = change.case
+    file, _, line = (case.source or "").rpartition(":")
+    number = int(line) if line.isdigit() else 0
+    return KINDS.index(change.kind), case.test, file, number, case.identity
 
 
 def _test(old: Standing | None) -> str:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from pytest_llmeval.baseline._compare import Comparison
 from pytest_llmeval.stats import losses_to_show
 
-__all__ = ["FAIL_ON", "Decision", "decide"]
+__all__ = ["FAIL_ON", "Compared", "Decision", "decide"]
 
 #: The values of --llmeval-fail-on.
 FAIL_ON: Final = ("any", "significant", "none")
@@ -23,6 +23,16 @@ class Decision:
     reason: str
     forgives: bool = False
     """Whether regressed cases are taken for noise, so that they don't fail the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A run against a baseline, and what that decided: what a report shows."""
+
+    name: str
+    """The baseline, for people: ``main (3f2a1bc, 2026-01-05)``."""
+    comparison: Comparison
+    decision: Decision
 
 
 def decide(comparison: Comparison, fail_on: str, *, allow_missing: bool) -> Decision:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from pytest_llmeval.store.key import fingerprint
@@ -74,6 +74,12 @@ class Standing:
     def passed(self) -> bool | None:
         """Whether the reply was right, None when nothing was scored."""
         return SCORED.get(self.status)
+
+    def settled(self) -> Self:
+        """Return it as a baseline keeps it: below the bar or known is failed."""
+        if self.passed is False and self.status != "failed":
+            return replace(self, status="failed")
+        return self
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types, without what is empty."""

@@ -26,8 +26,8 @@ __all__ = ["generator", "judge", "llm_client", "llmeval"]
 
 _MARKER = (
     "llmeval(dataset=None, *, columns=None, prompt=None, system=None, generator=None, "
-    "judge=None, kind=None, limit=None, concurrency=None): the test evaluates an LLM "
-    "application, once for each case of the dataset"
+    "judge=None, kind=None, limit=None, concurrency=None, gate=None): the test evaluates an "
+    "LLM application, once for each case of the dataset"
 )
 
 
@@ -52,8 +52,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if is_any_given(config):
         from pytest_llmeval.plugin.settings import check_options
 
-        if check_options(config).require is not None:
-            # To fail when nothing was scored, which is also when nothing was there.
+        settings = check_options(config)
+        # To fail when nothing was scored, which is also when nothing was there; to
+        # tell of a baseline that can't be read before anything runs.
+        if settings.require is not None or settings.compare is not None:
             _start_run(config)
 
 

@@ -68,6 +68,7 @@ def record_of(sample: SampleRun, outcome: Outcome, seconds: float) -> Record:
         seconds=seconds,
         rerun=run.rerun,
         fingerprints=_fingerprints(run),
+        gates=run.plan.gates,
         samples=(kept.to_json(),),
     )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -53,8 +54,12 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
     Raises:
         pytest.UsageError: No dataset has a case with such an id.
     """
-    wanted = set(runtime_of(config).settings.cases)
+    runtime = runtime_of(config)
+    wanted = set(runtime.settings.cases)
     found: set[str] = set()
+    runtime.collected.count_items(
+        item.nodeid for item in items if item.get_closest_marker("llmeval")
+    )
     dropped = []
     for item in items:
         case = parameters(item).get("case")
@@ -123,6 +128,16 @@ def _parametrize(
         # A matrix over models of a test without a dataset: its parameter needs a name.
         metafunc.fixturenames.append("case")
     metafunc.parametrize("case", parameters)
+    definition = metafunc.definition
+    stacked = (len(_argvalues(m)) for m in definition.iter_markers("parametrize"))
+    items = len(parameters) * prod(stacked)
+    runtime.collected.add_test(definition.nodeid, items)
+
+
+def _argvalues(mark: pytest.Mark) -> Any:
+    """Return the values of a parametrize mark, one where they can't be counted."""
+    values = mark.args[1] if len(mark.args) > 1 else mark.kwargs.get("argvalues", ())
+    return values if isinstance(values, Sized) else (None,)
 
 
 def _single_case(metafunc: pytest.Metafunc, cases: Sequence[Case] | None) -> None:
@@ -165,7 +180,9 @@ def _cases(
     check_node_ids(found)
     if use is not None:
         check_rows(use, found)
-    return _limited(found, marker, runtime)
+    kept = _limited(found, marker, runtime)
+    runtime.collected.add_dataset(definition.nodeid, found, kept)
+    return kept
 
 
 def _argnames(mark: pytest.Mark) -> list[str]:

@@ -1,51 +1,90 @@
 """JUnit XML, put right after pytest has written it.
 
 pytest writes `<failure>` for any report that failed in its call phase. An unscored
-case is an `<error>`: the test could not decide, it did not decide against. The cases
-are found by the `llmeval_status` property that their reports carry.
+case is an `<error>`: the test could not decide, it did not decide against. A case below
+the bar of a gate that holds, or one that failed in the baseline too, is `<skipped>`
+with a type of its own. The cases are found by the `llmeval_status` property that their
+reports carry.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-__all__ = ["mark_unscored"]
+__all__ = ["mark_statuses"]
 
 
-def mark_unscored(path: Path) -> None:
-    """Turn the failures of unscored cases into errors and count anew.
+def mark_statuses(path: Path, released: Collection[str] = ()) -> None:
+    """Give cases with a status of ours their element, and count anew.
 
     Args:
         path: The file pytest wrote; nothing happens when there is none.
+        released: Node ids of cases whose gate did not hold: failures after all.
     """
     from xml.etree import ElementTree
 
     if not path.is_file():
         return
     tree = ElementTree.parse(path)
+    failed = {_address(nodeid) for nodeid in released}
     changed = False
     for suite in tree.iter("testsuite"):
         for case in suite.iter("testcase"):
-            changed |= _mark(case)
-        for attribute, tag in (("failures", "failure"), ("errors", "error")):
+            changed |= _mark(case, failed)
+        for attribute, tag in (
+            ("failures", "failure"),
+            ("errors", "error"),
+            ("skipped", "skipped"),
+        ):
             suite.set(attribute, str(sum(1 for _ in suite.iter(tag))))
     if changed:
         tree.write(path, encoding="utf-8", xml_declaration=True)
 
 
-def _mark(case: Element) -> bool:
+def _mark(case: Element, failed: Collection[tuple[str, str]]) -> bool:
     statuses = {
         node.get("value")
         for node in case.iter("property")
         if node.get("name") == "llmeval_status"
     }
-    if "unscored" not in statuses:
-        return False
-    failures = list(case.findall("failure"))
-    for failure in failures:
-        failure.tag = "error"
-    return bool(failures)
+    if "unscored" in statuses:
+        for failure in case.findall("failure"):
+            failure.tag = "error"
+        return True
+    for status in ("gated", "known"):
+        if status in statuses:
+            _mark_forgiven(case, status, failed)
+            return True
+    return False
+
+
+def _mark_forgiven(
+    case: Element, status: str, failed: Collection[tuple[str, str]]
+) -> None:
+    is_failed = (case.get("classname") or "", case.get("name") or "") in failed
+    for node in [*case.findall("skipped"), *case.findall("failure")]:
+        node.tag = "failure" if is_failed else "skipped"
+        node.set("message", _MESSAGES["failed" if is_failed else status])
+        if not is_failed:
+            node.set("type", f"llmeval-{status}")
+
+
+_MESSAGES = {
+    "failed": "below the bar, and its gate does not hold",
+    "gated": "below the bar of a gate that holds",
+    "known": "failed in the baseline too",
+}
+
+
+def _address(nodeid: str) -> tuple[str, str]:
+    """Return class name and name of a test in the file, as pytest makes them."""
+    path, *names = nodeid.partition("[")[0].split("::")
+    parameters = nodeid.partition("[")
+    names[-1] += parameters[1] + parameters[2]
+    module = path.replace("/", ".").removesuffix(".py")
+    return ".".join([module, *names[:-1]]), names[-1]

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.gates import parse_gate
 from pytest_llmeval.plugin._internals import parameter_marks
 
-__all__ = ["Marker", "read_marker"]
+__all__ = ["Marker", "gates_of", "read_marker"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,7 @@ class Marker:
     kind: Any = None
     limit: int | None = None
     concurrency: int | None = None
+    gate: Any = None
 
 
 def _signature(
@@ -42,6 +44,7 @@ def _signature(
     kind: Any = None,
     limit: int | None = None,
     concurrency: int | None = None,
+    gate: Any = None,
 ) -> None:
     """Take the marker's arguments: its one definition of what there is."""
 
@@ -96,7 +99,16 @@ def _arguments(mark: pytest.Mark) -> Mapping[str, Any]:
         if name in given and not check[0](given[name]):
             message = f"llmeval marker: {name} is {check[1]}, not {given[name]!r}"
             raise ConfigError(message)
+    for text in gates_of(given.get("gate")):
+        parse_gate(text)
     return {name: value for name, value in given.items() if value is not None}
+
+
+def gates_of(gate: Any) -> tuple[Any, ...]:
+    """Return the texts of a marker's gates: it takes one or a list."""
+    if gate is None:
+        return ()
+    return tuple(gate) if isinstance(gate, list | tuple) else (gate,)
 
 
 def _is_model(value: Any) -> bool:

@@ -103,6 +103,41 @@ OPTIONS = (
         is_switch=True,
     ),
     Option(
+        name="save",
+        metavar="NAME",
+        help="keep how the cases stood as llmeval_baselines/NAME.json, to be committed",
+    ),
+    Option(
+        name="save-force",
+        metavar="",
+        help="save a baseline although cases are unscored or were not run",
+        is_switch=True,
+    ),
+    Option(
+        name="compare",
+        metavar="NAME|PATH|git:REF:NAME|last",
+        help="compare with a baseline: a saved one, that of the commit where this "
+        "branch left REF, or the last run",
+    ),
+    Option(
+        name="fail-on",
+        metavar="any|significant|none",
+        help="what a comparison fails on: any regressed case (default), a significant "
+        "loss, or nothing",
+    ),
+    Option(
+        name="allow-missing",
+        metavar="",
+        help="accept that cases which passed in the baseline are gone",
+        is_switch=True,
+    ),
+    Option(
+        name="require-baseline",
+        metavar="",
+        help="fail at the start if there is no baseline to compare with",
+        is_switch=True,
+    ),
+    Option(
         name="max-unscored",
         metavar="N",
         help="tolerate N cases that could not be scored (default: 0)",

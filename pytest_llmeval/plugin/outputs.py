@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_llmeval.plugin.against import save
 from pytest_llmeval.plugin.collect import label_of
 from pytest_llmeval.plugin.recordings import RecordingWriter
 from pytest_llmeval.plugin.runtime import Runtime
@@ -16,6 +17,9 @@ from pytest_llmeval.report import json_file
 from pytest_llmeval.report.model import Report, build_report
 from pytest_llmeval.store.runs import Journal
 from pytest_llmeval.types import Record
+
+if TYPE_CHECKING:
+    from pytest_llmeval.plugin.bars import Bars
 
 __all__ = ["Outputs"]
 
@@ -43,6 +47,7 @@ class Outputs:
         self._recordings = RecordingWriter(runtime.root)
         self._begun: dict[str, Mapping[str, Any]] = {}
         self._journal: Journal | None = None
+        self._bars: Bars | None = None
 
     def take(self, report: Any) -> None:
         """Keep what a report carries; one without a record carries nothing."""
@@ -100,13 +105,20 @@ class Outputs:
 
     def report(self) -> Report:
         """Return the report of what has run."""
-        return build_report(list(self.records.values()), self.header())
+        return build_report(
+            list(self.records.values()),
+            self.header(),
+            gates=self._bars.gates if self._bars else (),
+            compared=self._bars.compared if self._bars else None,
+        )
 
-    def finish(self, session: pytest.Session) -> None:
-        """Write recordings and reports, and close the journal."""
+    def finish(self, session: pytest.Session, bars: Bars) -> None:
+        """Write recordings, baseline and reports, and close the journal."""
+        self._bars = bars
         self.notes += _alone_lines(self.alone)
         for note in self._runtime.clients.settle():
             self.note(note)
+        self._save(session)
         self._write_recordings(session)
         self._write_reports(session)
         if self._journal is None:  # nothing ran, so there is no run to keep
@@ -117,6 +129,16 @@ class Outputs:
         )
         if self._journal.trouble:
             self.notes.append(self._journal.trouble)
+
+    def _save(self, session: pytest.Session) -> None:
+        name = self._runtime.settings.save
+        if name is None or session.config.option.collectonly:
+            return
+        note, is_saved = save(self._config, self, self._runtime, name)
+        if is_saved:
+            self.notes.append(note)
+        else:
+            self._fail(session, note)
 
     def _write_recordings(self, session: pytest.Session) -> None:
         drops = self._runtime.settings.mode in {"record", "rerecord"}

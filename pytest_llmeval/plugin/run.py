@@ -17,10 +17,11 @@ from pytest_llmeval.errors import EvalAssertionError, UnscoredError
 from pytest_llmeval.plugin import summary
 from pytest_llmeval.plugin._internals import clean_report, name_crash, redact_report
 from pytest_llmeval.plugin.ahead import Ahead, is_wanted
+from pytest_llmeval.plugin.bars import Bars
 from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.cases import case_run, record_of
 from pytest_llmeval.plugin.exit_status import decide_exit
-from pytest_llmeval.plugin.junit import mark_unscored
+from pytest_llmeval.plugin.junit import mark_statuses
 from pytest_llmeval.plugin.outcomes import Outcome, outcome_of, with_parts
 from pytest_llmeval.plugin.outputs import Outputs
 from pytest_llmeval.plugin.recordings import ModuleCounts
@@ -47,6 +48,7 @@ class Run:
         self.runtime: Runtime = runtime_of(config)
         self.is_worker = hasattr(config, "workerinput")
         self.outputs = Outputs(config, self.runtime)
+        self.bars = Bars(self)
         self._counts = ModuleCounts((), config)
 
     def collected(self, items: list[pytest.Item]) -> None:
@@ -183,14 +185,11 @@ class Run:
         if not self.is_worker:
             self.outputs.take(report)
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_report_teststatus(
-        self, report: pytest.TestReport
-    ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-        """Give unscored cases their letter, word and count."""
-        if summary.is_unscored(report):
-            return "unscored", "U", ("UNSCORED", {"red": True})
-        return None
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take what a worker knows of the suite: here nothing was collected."""
+        sent = getattr(node, "workeroutput", None) or {}
+        self.runtime.collected.take(sent.get("llmeval_collected", {}))
 
     # --- the end ---------------------------------------------------------------------
 
@@ -200,16 +199,20 @@ class Run:
     ) -> Generator[None, Any, Any]:
         """Decide the exit status, write reports, put JUnit right."""
         if self.is_worker:
+            output = self.config.workeroutput  # type: ignore[attr-defined]
+            output["llmeval_collected"] = self.runtime.collected.to_json()
             return (yield)
-        decide_exit(session, self.outputs, self.runtime.settings)
-        self.outputs.finish(session)
+        self.bars.decide()
+        decide_exit(session, self.outputs, self.runtime.settings, self.bars)
+        self.outputs.finish(session, self.bars)
         try:
             return (yield)
         finally:
             if path := getattr(self.config.option, "xmlpath", None):
                 # As pytest reads it: from where the run began.
                 path = os.path.expanduser(os.path.expandvars(path))
-                mark_unscored(self.config.invocation_params.dir / path)
+                path = self.config.invocation_params.dir / path
+                mark_statuses(path, self.bars.released)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(
@@ -233,6 +236,7 @@ def run_of(config: pytest.Config) -> Run:
     if _KEY not in config.stash:
         run = config.stash[_KEY] = Run(config)
         config.pluginmanager.register(run, "llmeval-run")
+        config.pluginmanager.register(run.bars, "llmeval-bars")
         if is_wanted(config):
             config.pluginmanager.register(Ahead(run), "llmeval-ahead")
         if run.runtime.settings.mutate:

@@ -22,10 +22,12 @@ from pytest_llmeval.clients import Backend, Clients, Owner, remove_shared
 from pytest_llmeval.config import Config, load_config
 from pytest_llmeval.errors import ConfigError, UnscoredError
 from pytest_llmeval.evaluate import Generator, Judge
+from pytest_llmeval.gates import scoped_gate
 from pytest_llmeval.kinds import kind_use
 from pytest_llmeval.loop import LoopThread
 from pytest_llmeval.metrics import register_all
-from pytest_llmeval.plugin.marker import Marker
+from pytest_llmeval.plugin.collected import Collected
+from pytest_llmeval.plugin.marker import Marker, gates_of
 from pytest_llmeval.plugin.options import as_option_arguments
 from pytest_llmeval.plugin.settings import Settings, settings_of
 from pytest_llmeval.prompts import Template
@@ -54,6 +56,7 @@ class Runtime:
         self.root = config.rootpath
         self.settings: Settings = settings_of(config)
         self.loop = LoopThread()
+        self.collected = Collected()
         self._templates: dict[Any, Template] = {}
 
     @cached_property
@@ -68,9 +71,9 @@ class Runtime:
     def _read_config(self) -> Config:
         if self.settings.config is not None:
             base = self.pytest_config.invocation_params.dir
-            return _built(load_config(base / self.settings.config))
+            return _checked(load_config(base / self.settings.config))
         path = self.root / "llmeval.yaml"
-        return _built(load_config(path if path.exists() else None))
+        return _checked(load_config(path if path.exists() else None))
 
     @cached_property
     def clients(self) -> Clients:
@@ -164,6 +167,7 @@ class Runtime:
             judge=self.judge_spec(marker),
             kind=use,
             has_own_prompt=own is not None,
+            gates=gates_of(marker.gate) if marker else (),
         )
 
     def template(self, source: Any, base: Path) -> Template | None:
@@ -215,22 +219,17 @@ class Runtime:
         return template
 
 
-def _built(config: Config) -> Config:
-    """Return the configuration, none of whose keys may be ignored without a word.
+def _checked(config: Config) -> Config:
+    """Return the configuration, its gates read.
 
     Raises:
-        ConfigError: It asks for what this version has not.
+        ConfigError: One is none.
     """
-    asked = {
-        "gates": config.gates,
-    }
-    for key, value in asked.items():
-        if value:
-            message = (
-                f"{config.path}: {key}: {value!r} has no effect in this version yet, "
-                f"so it must not stand there as if it had: take it out"
-            )
-            raise ConfigError(message)
+    for text in config.gates:
+        try:
+            scoped_gate(text)
+        except ConfigError as exc:
+            raise ConfigError(f"{config.path}: gates: {exc}") from exc
     return config
 
 

@@ -34,6 +34,14 @@ class Settings:
     show: str = "failures"
     mutate: bool = False
     """Whether the checks are tried on wrong replies."""
+    save: str | None = None
+    """Name of the baseline to be written."""
+    save_force: bool = False
+    compare: str | None = None
+    """What to compare with, as `baseline.find_baseline` takes it."""
+    fail_on: str = "any"
+    allow_missing: bool = False
+    require_baseline: bool = False
     max_unscored: int = 0
     require: int | str | None = None
     """A number of cases, or "all"."""
@@ -79,6 +87,12 @@ def _settings(config: pytest.Config) -> Settings:
         ),
         show=_show(_single(given["show"])),
         mutate=switches["llmeval_mutate"],
+        save=_save(_single(given["save"]), config.rootpath),
+        save_force=switches["llmeval_save_force"],
+        compare=_single(given["compare"]),
+        fail_on=_fail_on(_single(given["fail-on"])),
+        allow_missing=switches["llmeval_allow_missing"],
+        require_baseline=switches["llmeval_require_baseline"],
         max_unscored=_count("max-unscored", _single(given["max-unscored"])) or 0,
         require=_require(_single(given["require"])),
     )
@@ -189,3 +203,19 @@ def _show(value: str | None) -> str:
 
 def _require(value: str | None) -> int | str | None:
     return "all" if value == "all" else _count("require", value)
+
+
+def _save(value: str | None, root: Path) -> str | None:
+    if value is not None:
+        from pytest_llmeval.baseline import baseline_path
+
+        baseline_path(root, value)  # refuses what can't be a name
+    return value
+
+
+def _fail_on(value: str | None) -> str:
+    words = ("any", "significant", "none")
+    if value not in {None, *words}:
+        message = f"--llmeval-fail-on is {', '.join(words)}, not {value!r}"
+        raise ConfigError(message + did_you_mean(value or "", words))
+    return value or "any"

@@ -8,6 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_llmeval.baseline import KINDS, Compared
+from pytest_llmeval.gates import GateResult
 from pytest_llmeval.report.model import MetricSummary, Report, Row, Totals
 from pytest_llmeval.store.lines import strict_json
 from pytest_llmeval.types import Record
@@ -29,9 +31,56 @@ def render(report: Report) -> dict[str, Any]:
         "totals": _totals(report.totals),
         "tests": [_row(row) for row in report.rows],
         "cases": [_case(record) for record in report.cases],
-        "gates": [],
-        "comparison": None,
+        "gates": [_gate(result) for result in report.gates],
+        "comparison": report.compared and _compared(report.compared),
         "judge": report.judge.to_json(),
+    }
+
+
+def _gate(result: GateResult) -> dict[str, Any]:
+    measured = result.measured
+    interval = measured.interval if measured else None
+    return {
+        "gate": str(result.gate),
+        "scope": result.scope,
+        "state": result.state,
+        "value": measured and measured.value,
+        "n": measured.n if measured else 0,
+        "unknown": measured.unknown if measured else 0,
+        "interval": list(interval) if interval else None,
+        "reason": result.reason,
+    }
+
+
+def _compared(compared: Compared) -> dict[str, Any]:
+    comparison = compared.comparison
+    return {
+        "baseline": compared.name,
+        "state": compared.decision.state,
+        "reason": compared.decision.reason,
+        **{
+            kind: [change.case.identity for change in comparison.of(kind)]
+            for kind in KINDS
+        },
+        "p": comparison.p,
+        "compared": comparison.compared,
+        "passed": list(comparison.passed),
+        "changed": {
+            change.case.identity: {"parts": list(change.parts), "why": change.why}
+            for change in comparison.changes
+            if change.parts or change.why
+        },
+        "metrics": [
+            {
+                "test": metric.test,
+                "name": metric.name,
+                **asdict(metric.difference),
+                "p_adjusted": metric.p_adjusted,
+                "higher_is_better": metric.higher_is_better,
+            }
+            for metric in comparison.metrics
+        ],
+        "served": list(comparison.served) if comparison.served else None,
     }
 
 

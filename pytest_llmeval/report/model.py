@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Final
 
+from pytest_llmeval.baseline import Compared
 from pytest_llmeval.errors import UserError
+from pytest_llmeval.gates import GateResult
 from pytest_llmeval.report.judges import JudgeCounter, JudgeSummary
 from pytest_llmeval.report.usage import (
     Cost,
@@ -134,14 +136,25 @@ class Report:
     origins: Origins
     retries: Retries
     judge: JudgeSummary = field(default_factory=JudgeSummary)
+    gates: tuple[GateResult, ...] = ()
+    compared: Compared | None = None
+    """With the baseline, if it was."""
 
 
-def build_report(records: Iterable[Record], run: Mapping[str, Any]) -> Report:
+def build_report(
+    records: Iterable[Record],
+    run: Mapping[str, Any],
+    *,
+    gates: tuple[GateResult, ...] = (),
+    compared: Compared | None = None,
+) -> Report:
     """Return the report of a run.
 
     Args:
         records: One a case.
         run: What is known of the run itself, shown as it is.
+        gates: Each with its decision.
+        compared: With a baseline, if it was.
 
     Raises:
         UserError: A record has a status there isn't.
@@ -170,6 +183,8 @@ def build_report(records: Iterable[Record], run: Mapping[str, Any]) -> Report:
         origins=overall.origins(),
         retries=overall.retries(),
         judge=judges.summary(),
+        gates=gates,
+        compared=compared,
     )
 
 

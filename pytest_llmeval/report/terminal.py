@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from pytest_llmeval.report.cases import case_lines
+from pytest_llmeval.report.decisions import comparison_lines, gate_lines
 from pytest_llmeval.report.lines import Line, Page, Segment
 from pytest_llmeval.report.model import MetricSummary, Report, Row
 from pytest_llmeval.report.table import Entry, table_lines
@@ -47,6 +48,8 @@ def render(
         yield from _origins(report.origins, seconds, page)
         if is_verbose and report.retries.calls:
             yield from page.wrap(_retries(report.retries), indent="", between=page.dot)
+    yield from gate_lines(report.gates, page)
+    yield from comparison_lines(report.compared, page, is_verbose=is_verbose)
     yield from case_lines(report.cases, show, page)
     if notes or next_command:
         yield Line.of()

@@ -140,6 +140,8 @@ class Record:
     rerun: str = ""
     """The command that runs this case alone."""
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    gates: tuple[str, ...] = ()
+    """Bars for all cases of the test together."""
     samples: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -156,6 +158,7 @@ class Record:
             "tags": clean_json(self.tags),
             "seconds": self.seconds,
             "rerun": clean_text(self.rerun),
+            "gates": list(self.gates),
             "fingerprints": clean_json(self.fingerprints.to_json()),
             "samples": list(self.samples),
         }
@@ -167,6 +170,7 @@ class Record:
             **{
                 **data,
                 "tags": tuple(data["tags"]),
+                "gates": tuple(data.get("gates", ())),
                 "fingerprints": Fingerprints(**data.get("fingerprints", {})),
                 "samples": tuple(data["samples"]),
             }

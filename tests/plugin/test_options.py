@@ -227,15 +227,6 @@ def test_a_mistake_in_the_configuration_is_a_collection_error(rows: Suite) -> No
     assert "Traceback" not in result.stdout.str()
 
 
-def test_what_has_no_effect_yet_is_refused(rows: Suite) -> None:
-    rows.write(llmeval_yaml='gates: ["pass_rate >= 0.9"]\n')
-
-    result = rows.run("--llmeval-generator=column:bad")
-
-    result.stdout.fnmatch_lines(["*has no effect in this version yet*take it out*"])
-    assert result.ret == 2
-
-
 def test_listing_cases_requires_none(rows: Suite) -> None:
     result = rows.run("--llmeval-generator=column:bad", "--llmeval-require=3", "--co")
 
