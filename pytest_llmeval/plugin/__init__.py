@@ -26,8 +26,8 @@ __all__ = ["generator", "judge", "llm_client", "llmeval"]
 
 _MARKER = (
     "llmeval(dataset=None, *, columns=None, prompt=None, system=None, generator=None, "
-    "judge=None, kind=None, limit=None, concurrency=None, gate=None): the test evaluates an "
-    "LLM application, once for each case of the dataset"
+    "judge=None, kind=None, limit=None, concurrency=None, gate=None): the test "
+    "evaluates an LLM application, once for each case of the dataset"
 )
 
 
