@@ -12,10 +12,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_llmeval.errors import ConfigError, did_you_mean
-from pytest_llmeval.metrics._base import Declaration, text_of
+from pytest_llmeval.metrics._base import Declaration
 from pytest_llmeval.metrics._custom import REGISTERED, imported, metric, register_all
 from pytest_llmeval.metrics._extras import check_extra
 from pytest_llmeval.metrics._table import HELPERS, MODULES, Metric
+from pytest_llmeval.metrics._texts import text_of
 from pytest_llmeval.types import Score
 
 if TYPE_CHECKING:
@@ -24,15 +25,25 @@ if TYPE_CHECKING:
     from pytest_llmeval.metrics._choice_reading import ChoiceReading, read_choices
     from pytest_llmeval.metrics._contains import contains
     from pytest_llmeval.metrics._exact import exact
+    from pytest_llmeval.metrics._exact_match import exact_match
     from pytest_llmeval.metrics._f1 import f1
     from pytest_llmeval.metrics._json import json
+    from pytest_llmeval.metrics._levenshtein import levenshtein
     from pytest_llmeval.metrics._loglik import choice_loglik, prefers
+    from pytest_llmeval.metrics._math import math
     from pytest_llmeval.metrics._number import number
     from pytest_llmeval.metrics._perplexity import bits_per_byte, perplexity
     from pytest_llmeval.metrics._regex import regex
     from pytest_llmeval.metrics._rouge import rouge1, rouge2, rougeL
     from pytest_llmeval.metrics._sacrebleu import bleu, chrf, ter
     from pytest_llmeval.metrics._similarity import similarity
+    from pytest_llmeval.metrics._starts_with import starts_with
+    from pytest_llmeval.metrics._supporting_facts import (
+        hotpot_scores,
+        joint_f1,
+        supporting_facts,
+    )
+    from pytest_llmeval.metrics._token_f1 import token_f1
     from pytest_llmeval.metrics._tool_calls import tool_calls
 
 __all__ = [
@@ -49,10 +60,15 @@ __all__ = [
     "chrf",
     "contains",
     "exact",
+    "exact_match",
     "explain",
     "f1",
     "get_metric",
+    "hotpot_scores",
+    "joint_f1",
     "json",
+    "levenshtein",
+    "math",
     "metric",
     "metric_names",
     "number",
@@ -67,8 +83,11 @@ __all__ = [
     "rougeL",
     "score",
     "similarity",
+    "starts_with",
+    "supporting_facts",
     "ter",
     "text_of",
+    "token_f1",
     "tool_calls",
 ]
 

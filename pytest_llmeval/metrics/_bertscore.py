@@ -10,15 +10,10 @@ from functools import cache
 from typing import Any, Final
 
 from pytest_llmeval.errors import UnscoredError
-from pytest_llmeval.metrics._base import (
-    Declaration,
-    one_of,
-    references_of,
-    scored_by,
-    text_of,
-)
+from pytest_llmeval.metrics._base import Declaration, one_of, scored_by
 from pytest_llmeval.metrics._explain import generic, labelled
 from pytest_llmeval.metrics._extras import needed
+from pytest_llmeval.metrics._texts import references_of, text_of
 from pytest_llmeval.types import Score
 
 __all__ = ["BERTSCORE", "BLEURT", "bertscore", "bleurt", "explain"]

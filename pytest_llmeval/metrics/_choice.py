@@ -6,19 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from pytest_llmeval.metrics._base import (
-    Declaration,
-    one_of,
-    scored_by,
-    text_of,
-)
+from pytest_llmeval.metrics._base import Declaration, one_of, scored_by
 from pytest_llmeval.metrics._choice_gold import Gold, gold_of
 from pytest_llmeval.metrics._choice_labels import LETTERS
 from pytest_llmeval.metrics._choice_reading import ChoiceReading, read_choices
 from pytest_llmeval.metrics._explain import inline, labelled, shown_empty, words_line
+from pytest_llmeval.metrics._texts import text_of
 from pytest_llmeval.types import Pool, Score
 
-__all__ = ["CHOICE", "choice", "explain", "read_choices"]
+__all__ = ["CHOICE", "choice", "explain"]
 
 CHOICE: Final = Declaration(name="choice")
 _ONE: Final = replace(CHOICE, binary=True)
@@ -64,11 +60,7 @@ def choice(
     value = details[measure]
     reason = "" if value == 1 else _reason(gold, reading)
     declaration = CHOICE if gold.multiple and measure != "exact_set" else _ONE
-    pool = None
-    if gold.multiple and measure == "f1":
-        shared, picked = details["shared"], len(set(reading.labels))
-        counts = (shared, picked - shared, len(gold.letters) - shared)
-        pool = Pool(form="f1", counts=counts)
+    pool = _pool(details) if declaration is CHOICE and measure == "f1" else None
     return declaration.scored(value, reason, details, pool)
 
 
@@ -119,6 +111,16 @@ def _listed(letters: Sequence[str], choices: Sequence[str]) -> str:
     if len(letters) > 1:
         return ", ".join(letters)
     return f"{letters[0]} ('{inline(choices[LETTERS.index(letters[0])], 40)}')"
+
+
+def _pool(details: Mapping[str, Any]) -> Pool:
+    """Return the counts of which all rows together make the micro F1."""
+    shared = details["shared"]
+    extra = len(details["labels"]) - shared
+    missing = len(details["expected_labels"]) - shared
+    # Nothing read where nothing is to be picked is wrong all the same.
+    is_lost = not details["exact_set"] and not extra and not missing
+    return Pool(form="f1", counts=(shared, extra + is_lost, missing))
 
 
 def explain(score: Score) -> list[str]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pytest_llmeval.errors import ConfigError, UnscoredError
-from pytest_llmeval.metrics._base import named
 from pytest_llmeval.metrics._choice_labels import LETTERS
 from pytest_llmeval.metrics._explain import inline
+from pytest_llmeval.metrics._texts import named
 from pytest_llmeval.types import Case, as_text
 
 __all__ = ["Gold", "gold_of"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_llmeval.metrics._normalise import UNSPACED, spelling, visible
+from pytest_llmeval.metrics._steps import UNSPACED, spelling, visible
 
 __all__ = [
     "LETTERS",

@@ -9,8 +9,9 @@ from typing import Final
 
 from pytest_llmeval.metrics._choice_denial import is_denied
 from pytest_llmeval.metrics._choice_labels import cleaned
-from pytest_llmeval.metrics._normalise import PRESETS, folded
+from pytest_llmeval.metrics._normalise import PRESETS
 from pytest_llmeval.metrics._number_reading import read_number
+from pytest_llmeval.metrics._steps import folded
 from pytest_llmeval.metrics._whole import find_whole
 
 __all__ = ["ChoiceTexts", "Place"]

@@ -9,29 +9,18 @@ space, forms of dashes and quotation marks and invisible characters don't count.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final, Literal
 
-from pytest_llmeval.errors import UnscoredError
-from pytest_llmeval.metrics._base import (
-    Declaration,
-    Details,
-    named,
-    one_of,
-    references_of,
-    scored_by,
-    text_of,
-)
+from pytest_llmeval.metrics._base import Declaration, Details, one_of, scored_by
 from pytest_llmeval.metrics._explain import inline, labelled
-from pytest_llmeval.metrics._normalise import folded, spelling, visible
+from pytest_llmeval.metrics._needles import comparable, needles_of
+from pytest_llmeval.metrics._texts import text_of
 from pytest_llmeval.metrics._whole import find_whole
-from pytest_llmeval.types import Case, Score
+from pytest_llmeval.types import Score
 
 __all__ = ["CONTAINS", "contains", "explain"]
 
 CONTAINS: Final = Declaration(name="contains", binary=True)
-
-_MINUS_CURRENCY: Final = re.compile(r"-([$€£¥₹])(?=\d)")
 
 
 @scored_by(CONTAINS)
@@ -56,17 +45,17 @@ def contains(
         ConfigError: There is no such mode.
     """
     one_of("mode", mode, ("all", "any"), "contains")
-    needles = references_of(expected)
-    plain_needles = {n: _needle(n, ignore_case, expected) for n in needles}
-    text = text_of(response, needles)
-    plain = _plain(text, ignore_case)
+    plain_needles = needles_of(expected, ignore_case=ignore_case)
+    needles = list(plain_needles)
+    text = text_of(response)
+    plain = comparable(text, ignore_case=ignore_case)
     results = {n: find_whole(plain, needle) for n, needle in plain_needles.items()}
     found = tuple(n for n, result in results.items() if result.start >= 0)
     missing = tuple(n for n in results if n not in found)
     passed = _passes(len(found), len(missing), mode, negate)
     details = {
         "response": text,
-        "expected": needles[0] if len(needles) == 1 else list(needles),
+        "expected": needles[0] if len(needles) == 1 else needles,
         "normalised_response": plain,
         "found": found,
         "missing": missing,
@@ -97,20 +86,6 @@ def _reason(
 def _quoted(texts: tuple[str, ...]) -> str:
     shown = ", ".join(f"'{inline(text, 40)}'" for text in texts[:3])
     return f"{shown} and {len(texts) - 3} more" if len(texts) > 3 else shown
-
-
-def _plain(text: str, ignore_case: bool) -> str:
-    text = _MINUS_CURRENCY.sub(r"\1-", visible(spelling(text)))
-    return " ".join((folded(text) if ignore_case else text).split())
-
-
-def _needle(text: str, ignore_case: bool, expected: Any) -> str:
-    plain = _plain(text, ignore_case)
-    if not plain:
-        where = f"{named(expected)}: " if isinstance(expected, Case) else ""
-        message = f"{where}expected {text!r} is an empty text, which any reply contains"
-        raise UnscoredError(message, cause="data")
-    return plain
 
 
 def _around(text: str, start: int, needle: str) -> str:

@@ -10,13 +10,9 @@ from importlib import import_module
 from typing import Any, Final
 
 from pytest_llmeval.errors import ConfigError, UnscoredError, did_you_mean
-from pytest_llmeval.metrics._base import (
-    Declaration,
-    references_of,
-    scored_by,
-    text_of,
-)
+from pytest_llmeval.metrics._base import Declaration, scored_by
 from pytest_llmeval.metrics._table import MODULES, Metric
+from pytest_llmeval.metrics._texts import references_of, text_of
 from pytest_llmeval.types import Case, Score
 
 __all__ = ["REGISTERED", "imported", "metric", "register_all", "registered_as"]

@@ -8,10 +8,11 @@ from typing import Any, Final
 from pytest_llmeval.datasets import read_json
 from pytest_llmeval.diffs import json_diff
 from pytest_llmeval.errors import UnscoredError
-from pytest_llmeval.metrics._base import Declaration, named, scored_by, text_of
+from pytest_llmeval.metrics._base import Declaration, scored_by
 from pytest_llmeval.metrics._explain import ROOM, beside, labelled
 from pytest_llmeval.metrics._json_schema import schema_problems
 from pytest_llmeval.metrics._json_text import read
+from pytest_llmeval.metrics._texts import named, text_of
 from pytest_llmeval.types import Case, Score
 
 __all__ = ["JSON", "explain", "json"]

@@ -11,11 +11,12 @@ from pytest_llmeval.metrics._asking import (
     finite_parts,
     likelihoods_of,
 )
-from pytest_llmeval.metrics._base import Declaration, named, one_of, scored_by
+from pytest_llmeval.metrics._base import Declaration, one_of, scored_by
 from pytest_llmeval.metrics._choice_gold import gold_of
 from pytest_llmeval.metrics._choice_labels import LETTERS
 from pytest_llmeval.metrics._explain import ROOM, beside, inline
 from pytest_llmeval.metrics._perplexity import byte_count
+from pytest_llmeval.metrics._texts import named
 from pytest_llmeval.types import TOLERANCE, Case, Score, as_text
 
 __all__ = ["CHOICE_LOGLIK", "PREFERS", "choice_loglik", "explain", "prefers"]

@@ -1,120 +1,32 @@
-"""Named steps that make texts comparable, and the presets made of them.
+"""Presets that make texts comparable, and users' own rows of named steps.
 
-Presets: ``default`` is ours: for a person two texts it makes equal are the same answer,
-and no published number is comparable with it. ``squad_v1`` and ``hotpotqa`` are the
-normaliser of the official scripts, byte for byte; ``teff`` is teff's exact mode; ``raw``
-changes nothing.
+``default`` is ours: for a person two texts it makes equal are the same answer, and no
+published number is comparable with it. ``squad_v1``, ``squad_v2`` and ``hotpotqa`` have
+the normaliser of the official scripts, byte for byte; ``teff`` is teff's exact mode;
+``raw`` changes nothing. DROP's is no row of steps and stands in `_drop`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from string import punctuation
 from typing import Final
-from unicodedata import category, normalize
 
-from pytest_llmeval.metrics._numerals import plain_numbers
-from pytest_llmeval.metrics._symbols import meaningful_symbols
+from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.metrics._stemming import stemming_step
+from pytest_llmeval.metrics._steps import ARTICLE, STEPS, NamedStep
 
-__all__ = ["PRESETS", "UNSPACED", "Preset", "folded", "removed", "spelling", "visible"]
+__all__ = ["PRESETS", "Preset", "normaliser", "removed"]
 
-Step = Callable[[str], str]
-
-#: Scripts written without spaces between words, as ranges of a character class.
-UNSPACED: Final = (
-    "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_UNSPACED_CHAR: Final = re.compile(f"([{UNSPACED}])")
-
-_SPELLINGS: Final = str.maketrans(
-    {
-        **dict.fromkeys("‐‑‒–—―−⁃﹘﹣－", "-"),
-        **dict.fromkeys("‘’‚‛′‵ʹʻʼʽˈ`´＇｀", "'"),
-        **dict.fromkeys("“”„‟″‶«»", '"'),
-        **dict.fromkeys("™℠®©", None),
-    }
-)
-_VULGAR_AFTER_DIGIT: Final = re.compile("(?<=[0-9])(?=[¼-¾⅐-⅞])")
-_SUPERSCRIPT_AFTER_DIGIT: Final = re.compile("(?<=[0-9])(?=[²³¹⁰⁴-⁹⁻])")
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _WORD_CHAR: Final = re.compile(r"\w")
-_ARTICLE: Final = re.compile(
-    r"(?<![\w'.&/+-])(?:an?|the)(?=[.,;:!?)\]}\"…]*(?:\s|$))", re.IGNORECASE
-)
-
-
-def spelling(text: str) -> str:
-    """Return `text` with one form of each letter, dash and quotation mark (NFKC)."""
-    if text.isascii():
-        return text.replace("`", "'")
-    text = text.translate(_SPELLINGS)
-    text = _VULGAR_AFTER_DIGIT.sub(" ", text)
-    text = _SUPERSCRIPT_AFTER_DIGIT.sub("^", text)
-    return normalize("NFKC", text).replace("⁄", "/")
-
-
-def visible(text: str) -> str:
-    """Return `text` without control and zero-width characters."""
-    text = _CONTROL.sub("", text)
-    if text.isascii():
-        return text
-    return "".join(c for c in text if c <= "\x7f" or not _is_invisible(c))
-
-
-def _is_invisible(char: str) -> bool:
-    # Variation selectors and the grapheme joiner are marks, and as invisible.
-    return category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f" or char == "\u034f"
-
-
-def folded(text: str) -> str:
-    """Return `text` without letter case: ß is ss, the Turkish İ and ı are i."""
-    text = text.casefold()
-    if text.isascii():
-        return text
-    text = text.replace("i\u0307", "i").replace("ı", "i")
-    return normalize("NFKC", text)
-
-
-def _without_quotes(text: str) -> str:
-    if "'" not in text:
-        return text
-    return re.sub(r"(?<=\d)'(?=\d)", " ", text).replace("'", "")
-
-
-def _without_articles(text: str) -> str:
-    return _ARTICLE.sub(" ", text)
-
-
-def _one_spaced(text: str) -> str:
-    if not text.isascii():
-        text = _UNSPACED_CHAR.sub(r" \1 ", text)
-    return " ".join(text.split())
-
-
-_OFFICIAL_PUNCTUATION: Final = str.maketrans("", "", punctuation)
-_OFFICIAL_ARTICLE: Final = re.compile(r"\b(?:a|an|the)\b")
-
-
-def _official_punctuation(text: str) -> str:
-    return text.translate(_OFFICIAL_PUNCTUATION)
-
-
-def _official_articles(text: str) -> str:
-    return _OFFICIAL_ARTICLE.sub(" ", text)
-
-
-def _collapsed(text: str) -> str:
-    return " ".join(text.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
     """A sequence of named steps."""
 
-    steps: tuple[tuple[str, Step], ...] = ()
+    steps: tuple[NamedStep, ...] = ()
     may_empty: bool = True
     """Whether a text may normalise to nothing; else the step that would is skipped."""
 
@@ -136,38 +48,79 @@ def _is_emptied(before: str, after: str) -> bool:
     return _WORD_CHAR.search(before) is not None or not after.strip()
 
 
+#: Characters of a text looked at for what was removed: a line shows no more.
+_LONGEST: Final = 10_000
+
+
+def _steps(*names: str) -> tuple[NamedStep, ...]:
+    return tuple(STEPS[name] for name in names)
+
+
 _OFFICIAL: Final = Preset(
-    steps=(
-        ("letter case", str.lower),
-        ("punctuation", _official_punctuation),
-        ("articles", _official_articles),
-        ("white space", _collapsed),
-    )
+    steps=_steps("lower", "ascii_punctuation", "ascii_articles", "whitespace")
 )
-PRESETS: Final = {
+PRESETS: Final[Mapping[str, Preset]] = {
     "default": Preset(
-        steps=(
-            ("Unicode form", spelling),
-            ("invisible characters", visible),
-            ("letter case", folded),
-            ("number format", plain_numbers),
-            ("quotation marks", _without_quotes),
-            ("articles", _without_articles),
-            ("punctuation", meaningful_symbols),
-            ("white space", _one_spaced),
+        steps=_steps(
+            *("unicode", "invisible", "casefold", "numbers", "quotes", "articles"),
+            *("punctuation", "words"),
         ),
         may_empty=False,
     ),
     "squad_v1": _OFFICIAL,
+    "squad_v2": _OFFICIAL,
     "hotpotqa": _OFFICIAL,
-    "teff": Preset(steps=(("white space", _collapsed), ("letter case", str.lower))),
+    "teff": Preset(steps=_steps("whitespace", "lower")),
     "raw": Preset(),
 }
 
 
+def normaliser(preset: str | Sequence[str]) -> Preset:
+    """Return the preset of that name, or one of named steps in the order given.
+
+    A preset's name among the steps stands for all of its steps. A step that would leave
+    nothing of a text is skipped for it.
+
+    Args:
+        preset: A name of `PRESETS`, or a list of names of `STEPS`, `PRESETS`,
+            ``stem`` or ``stem:LANGUAGE``.
+
+    Raises:
+        ConfigError: There is no such preset or step.
+        MissingExtraError: A stemmer is asked for, and none is installed.
+    """
+    if isinstance(preset, str) and preset in PRESETS:
+        return PRESETS[preset]
+    if not isinstance(preset, list | tuple) or not preset:
+        message = f"preset is a name or a list of steps, not {preset!r}"
+        raise ConfigError(message)
+    steps: list[NamedStep] = []
+    for name in preset:
+        steps += PRESETS[name].steps if name in PRESETS else [_step(name)]
+    return Preset(steps=tuple(steps), may_empty=False)
+
+
+def _step(name: object) -> NamedStep:
+    if isinstance(name, str) and name.partition(":")[0] == "stem":
+        return stemming_step(name.partition(":")[2] or "english")
+    if name in STEPS:
+        return STEPS[str(name)]
+    names = (*STEPS, "stem", *PRESETS)
+    message = (
+        f"there is no step of normalisation {name!r}{did_you_mean(str(name), names)}; "
+        f"there are: {', '.join(names)}"
+    )
+    raise ConfigError(message)
+
+
 def removed(text: str, preset: Preset) -> tuple[str, ...]:
-    """Return what normalisation took away, step by step: ``articles: the``."""
-    notes = []
+    """Return what normalisation took away, step by step: ``articles: the``.
+
+    Args:
+        text: Of a long one its beginning is looked at.
+        preset: What normalised it.
+    """
+    notes, text = [], text[:_LONGEST]
     for name, step in preset.steps:
         after = step(text)
         if not preset.may_empty and _is_emptied(text, after):
@@ -183,7 +136,9 @@ def removed(text: str, preset: Preset) -> tuple[str, ...]:
 
 def _gone(before: str, after: str, name: str) -> list[str]:
     """Return the distinct words (of articles) or characters that `after` lacks."""
+    if name in {"endings", "accents"}:
+        return []
     if name == "articles":
-        return sorted(set(_ARTICLE.findall(before)))
+        return sorted(set(ARTICLE.findall(before)))
     # A dictionary keeps the order in which they stand.
     return [c for c in dict.fromkeys(before) if not c.isspace() and c not in after]

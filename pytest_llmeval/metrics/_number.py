@@ -8,17 +8,10 @@ from functools import partial
 from typing import Any, Final
 
 from pytest_llmeval.errors import ConfigError, UnscoredError
-from pytest_llmeval.metrics._base import (
-    Declaration,
-    Details,
-    best_of,
-    named,
-    references_of,
-    scored_by,
-    text_of,
-)
+from pytest_llmeval.metrics._base import Declaration, scored_by
 from pytest_llmeval.metrics._explain import inline, labelled, nearest
 from pytest_llmeval.metrics._number_reading import Reading, read_number
+from pytest_llmeval.metrics._texts import best_of, named, references_of, text_of
 from pytest_llmeval.types import Case, Score
 
 __all__ = ["NUMBER", "explain", "number", "read_number"]
@@ -51,7 +44,14 @@ def number(response: Any, expected: Any, *, tolerance: float = 1e-6) -> Score:
         _check_reference(reference, expected)
     reading = read_number(text_of(response))
     bar = Decimal(str(tolerance))
-    return best_of(NUMBER, response, expected, partial(_compare, reading, bar))
+    return best_of(
+        NUMBER,
+        response,
+        expected,
+        value=partial(_value, reading, bar),
+        details=partial(_details, reading),
+        reason=partial(_reason, reading),
+    )
 
 
 def _check_reference(reference: str, expected: Any) -> None:
@@ -63,19 +63,17 @@ def _check_reference(reference: str, expected: Any) -> None:
         raise UnscoredError(message, cause="data")
 
 
-def _compare(reading: Reading, bar: Decimal, text: str, reference: str) -> Score:
-    right = read_number(reference)
-    is_equal = _is_equal(reading, right, bar)
-    details = {
-        "response": text,
-        "expected": reference,
+def _value(reading: Reading, bar: Decimal, text: str, reference: str) -> float:
+    return float(_is_equal(reading, read_number(reference), bar))
+
+
+def _details(reading: Reading, text: str, reference: str) -> dict[str, Any]:
+    return {
         "normalised_response": _plain(reading),
-        "normalised_expected": _plain(right),
+        "normalised_expected": _plain(read_number(reference)),
         "reading": reading,
         "removed": (),
     }
-    reason = "" if is_equal else _reason(reading, right)
-    return NUMBER.scored(is_equal, reason, Details(details, dict))
 
 
 def _plain(reading: Reading) -> str:
@@ -108,9 +106,10 @@ def _is_near(left: Decimal, right: Decimal, bar: Decimal) -> bool:
     return not are_exact and gap <= _NOISE * max(abs(left), abs(right))
 
 
-def _reason(reading: Reading, right: Reading) -> str:
+def _reason(reading: Reading, text: str, reference: str) -> str:
     if reading.value is not None:
-        return f"the reply says {_plain(reading)}, not {_plain(right)}"
+        right = _plain(read_number(reference))
+        return f"the reply says {_plain(reading)}, not {right}"
     return f"the reply gives no number: {reading.problem}"
 
 
@@ -123,6 +122,6 @@ def explain(score: Score) -> list[str]:
         lines += labelled("read", f"no number: {reading.problem}")
     else:
         lines += labelled("read", f"{_plain(reading)} ({reading.rule})")
-    if reading.around:
+    if reading.around and reading.around != details["response"].strip():
         lines += labelled("in", inline(reading.around, 60))
     return [*lines, *labelled("reply", details["response"]), *nearest(details)]

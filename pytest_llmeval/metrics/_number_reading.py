@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise
 from typing import Final
 
+from pytest_llmeval.metrics._number_relations import (
+    SENTENCE_END,
+    after_equals,
+    is_another,
+    is_conclusion,
+    operates,
+    without_asides,
+)
 from pytest_llmeval.metrics._number_tokens import Token, plain_text, tokens
 from pytest_llmeval.metrics._number_words import last_number_word
 
@@ -23,28 +30,12 @@ _MARKER: Final = re.compile(
     r"|答案(?:是|为|為)?|答えは?|정답은?",
     re.IGNORECASE,
 )
-_SENTENCE_END: Final = re.compile(r"[.!?;](?=\s|$)|[。！？；]|\n")
 _DECORATION: Final = re.compile(r"[\s:*_`\"'=]*")
 _NO_NEW_THOUGHT: Final = re.compile(
     r"[^\w\n]*(?:(?:approximately|approx|about|around|roughly|only|just|exactly|nearly|"
     r"equal to|equals|minus|negative|US|USD|EUR|[A-Za-z]\s*=)[^\w\n]*)*",
     re.IGNORECASE,
 )
-_ANOTHER: Final = re.compile(
-    r"\s*(?:[^\W\d]+\s+){0,3}?(?:and|or|to|und|oder|y|o|et|ou|と|和|或)\s*[$€£¥₹]?"
-    r"|\s*[,/]\s*[$€£¥₹]?|\s*(?:[^\W\d]+\s+)?-\s*[$€£¥₹]?",
-    re.IGNORECASE,
-)
-_OPERATOR: Final = re.compile(
-    r"[ \t]*[$€£¥₹]?[ \t]*(?:[-+*/x×÷^]|\b(?:minus|plus|times|to)\b)[ \t]*[$€£¥₹]?",
-    re.IGNORECASE,
-)
-_EQUALS: Final = re.compile(r"=\s*[-+]?\s*(?:[A-Z]{0,3}[$€£¥₹])?\s*$")
-_CONCLUSION: Final = re.compile(
-    r"\b(?:so|thus|therefore|hence|then|which|meaning|means|gives|leaves|total)\b",
-    re.IGNORECASE,
-)
-_ASIDE: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 #: Characters read: an answer stands at the end, and a reply may be hostile.
 _LONGEST: Final = 20_000
 #: Characters shown around the number that was read.
@@ -110,7 +101,7 @@ def _span(plain: str, match: re.Match[str], limit: int) -> tuple[int, int] | Non
         return match.end(), _closing(plain, match.end(), limit)
     skipped = _DECORATION.match(plain, match.end(), limit)
     start = skipped.end() if skipped else match.end()
-    end = _SENTENCE_END.search(plain, start, limit)
+    end = SENTENCE_END.search(plain, start, limit)
     stop = end.start() if end else limit
     return (start, stop) if start < stop else None
 
@@ -129,14 +120,14 @@ def _in_span(plain: str, start: int, end: int, rule: str) -> Reading | None:
     found = [_shifted(token, start) for token in tokens(plain[start:end])]
     if not found:
         return _in_words(plain[start:end], rule)
-    if (equal := _after_equals(plain, found)) is not None:
+    if (equal := after_equals(plain, found)) is not None:
         return _reading(plain, equal, rule)
     lead = _NO_NEW_THOUGHT.match(plain, start)
     if lead is None or lead.end() < found[0].start:
         return _last(plain, found, rule)
-    if _operates(plain, found[:2]):
+    if operates(plain, found[:2]):
         return _nothing(plain, found[0], "is part of a sum or range without a result")
-    if len(found) > 1 and _is_another(plain, found[0], found[1]):
+    if len(found) > 1 and is_another(plain, found[0], found[1]):
         return _nothing(plain, found[0], "is one of several numbers")
     return _reading(plain, found[0], rule)
 
@@ -151,69 +142,24 @@ def _shifted(token: Token, by: int) -> Token:
     )
 
 
-def _is_another(plain: str, first: Token, second: Token) -> bool:
-    between = _ANOTHER.fullmatch(plain, first.end, second.start)
-    return between is not None and first.value != second.value
-
-
 def _unmarked(plain: str) -> Reading:
     every = list(tokens(plain))
     if not every:
         return _in_words(plain, "the number word") or Reading(
             value=None, problem="there is none"
         )
-    asides = [match.span() for match in _ASIDE.finditer(plain)]
-    found = list(_outside(every, asides)) or every
+    found = list(without_asides(plain, every)) or every
     last = found[-1]
-    equal = _after_equals(plain, found)
-    if equal is not None and _is_conclusion(plain, equal, last):
+    equal = after_equals(plain, found)
+    if equal is not None and is_conclusion(plain, equal, last):
         return _reading(plain, equal, "after '='")
     return _last(plain, found, "the last number")
 
 
-def _outside(
-    found: Sequence[Token], spans: Sequence[tuple[int, int]]
-) -> Iterator[Token]:
-    position = 0
-    for token in found:
-        while position < len(spans) and spans[position][1] <= token.start:
-            position += 1
-        if position == len(spans) or spans[position][0] > token.start:
-            yield token
-
-
-def _after_equals(plain: str, found: Sequence[Token]) -> Token | None:
-    for token in reversed(found):
-        if _EQUALS.search(plain, max(token.start - 12, 0), token.start):
-            return token
-    return None
-
-
-def _is_conclusion(plain: str, equal: Token, last: Token) -> bool:
-    """Return whether no new thought stands between ``= x`` and the last number."""
-    if equal is last:
-        return True
-    spans = (_SENTENCE_END, _CONCLUSION)
-    return not any(p.search(plain, equal.end, last.start) for p in spans)
-
-
 def _last(plain: str, found: Sequence[Token], rule: str) -> Reading:
-    if _operates(plain, found[-2:]):
+    if operates(plain, found[-2:]):
         return _nothing(plain, found[-1], "is part of a sum or range without a result")
     return _reading(plain, found[-1], rule)
-
-
-def _operates(plain: str, pair: Sequence[Token]) -> bool:
-    """Return whether two numbers are the sides of a sum or range."""
-    for first, second in pairwise(pair):
-        between = plain[first.end : second.start]
-        if _OPERATOR.fullmatch(between):
-            is_from = plain[max(first.start - 8, 0) : first.start].lower().find("from ")
-            return not ("to" in between.lower() and is_from >= 0)
-        start = plain[max(first.start - 12, 0) : first.start].lower()
-        if "between" in start and between.strip().lower() in {"and", "and $"}:
-            return True
-    return False
 
 
 def _reading(plain: str, token: Token, rule: str) -> Reading:

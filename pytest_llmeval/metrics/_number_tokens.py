@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from pytest_llmeval.metrics._normalise import UNSPACED, spelling, visible
 from pytest_llmeval.metrics._numerals import ascii_digits
+from pytest_llmeval.metrics._steps import UNSPACED, spelling, visible
 
 __all__ = ["Token", "plain_text", "tokens"]
 
@@ -61,9 +61,12 @@ _LABEL: Final = re.compile(
 _ALGEBRA_BEFORE: Final = re.compile(
     r"(?:\\sqrt\s*(?:\[\d\])?\s*\{?|√\s?|(?<![A-Za-z])[A-Za-z][+*/])$"
 )
-_ALGEBRA_AFTER: Final = re.compile(r"\s*(?:\\sqrt|√|\\pi|π)|[-+*][A-Za-z](?![A-Za-z])")
+_ALGEBRA_AFTER: Final = re.compile(
+    r"[xX][0-9]|\s*(?:\\sqrt|√|\\pi|π)|[-+*][A-Za-z](?![A-Za-z])"
+)
 _LATEX: Final = (
     (re.compile(r"\\[dt]?frac\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}"), r" \1/\2"),
+    (re.compile(r"\\[dt]?frac\s*(\d)\s*(\d)"), r" \1/\2"),
     (re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\{,\}|\\[,!]"), lambda m: "," if m.group() == "{,}" else ""),
     (re.compile(r"\^\s*\{?\s*\\circ\s*\}?|°"), " "),
@@ -166,7 +169,7 @@ def _value(match: re.Match[str], before: str) -> Decimal | None:
         value = _quotient(value, match["over"])
     if value is not None and match["whole"]:
         value += Decimal(match["whole"])
-    scale = match["scale"]
+    scale = match["scale"] or (match["short"] if match["short"] == "bn" else None)
     if match["short"] and before.rstrip()[-1:] in _CURRENCY and before.strip():
         scale = match["short"]
     return value.scaleb(_SCALES[scale]) if scale and value is not None else value

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
-__all__ = ["last_number_word", "with_digits"]
+__all__ = ["NUMBER_WORDS", "last_number_word", "with_digits"]
 
 _ONES: Final = [
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
@@ -34,7 +34,10 @@ _ORDINALS: Final = {
 }  # fmt: skip
 #: Words that say a number on their own.
 _NUMBER_WORDS: Final = frozenset(_SMALL) | {"hundred"} | frozenset(_SCALES)
+#: All words that numbers are written with.
+NUMBER_WORDS: Final = _NUMBER_WORDS | frozenset(_ORDINALS)
 _WORD: Final = re.compile(r"[^\W\d_]+|[0-9.]+")
+_PART: Final = re.compile(r"half|halves|thirds|quarters?|fourths|\w+ths")
 
 
 def with_digits(words: Sequence[str]) -> list[str]:
@@ -124,14 +127,24 @@ def _ordinal(value: int) -> str:
 
 
 def last_number_word(text: str) -> Decimal | None:
-    """Return the last number written in words; a lone "one" only at the start."""
+    """Return the last number written in words; a lone "one" only at the start.
+
+    None of a fraction in words (two thirds) or a decimal one (five point five).
+    """
     words = [word.lower() for word in _WORD.findall(text)]
     if not _NUMBER_WORDS.intersection(words):
         return None
     if words[0] != "one":
         words = _without_pronouns(words)
-    read = [w for w in with_digits(words) if w[0].isdigit() and w[-1].isdigit()]
-    return Decimal(read[-1]) if read else None
+    read = with_digits(words)
+    places = [i for i, w in enumerate(read) if w[0].isdigit() and w[-1].isdigit()]
+    if not places:
+        return None
+    before, after = ["", *read][places[-1]], [*read, ""][places[-1] + 1]
+    if _PART.fullmatch(after) or "point" in {before, after}:
+        return None
+    value = Decimal(read[places[-1]])
+    return -value if before in {"minus", "negative"} else value
 
 
 def _without_pronouns(words: Sequence[str]) -> list[str]:

@@ -8,8 +8,9 @@ from typing import Any, Final, Literal
 
 from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.metrics._asking import likelihood_of
-from pytest_llmeval.metrics._base import Declaration, named, one_of, scored_by
+from pytest_llmeval.metrics._base import Declaration, one_of, scored_by
 from pytest_llmeval.metrics._explain import labelled
+from pytest_llmeval.metrics._texts import named
 from pytest_llmeval.types import Case, Likelihood, Pool, Score
 
 __all__ = [

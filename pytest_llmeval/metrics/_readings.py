@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from string import ascii_lowercase, ascii_uppercase, punctuation, whitespace
 from typing import Final
 
-from pytest_llmeval.metrics._normalise import PRESETS, Preset, folded, spelling
-from pytest_llmeval.metrics._number_words import with_digits
+from pytest_llmeval.metrics._normalise import PRESETS, Preset
+from pytest_llmeval.metrics._number_words import NUMBER_WORDS, with_digits
 from pytest_llmeval.metrics._numerals import plain_numbers
+from pytest_llmeval.metrics._steps import folded, spelling
 from pytest_llmeval.metrics._symbols import joined_symbols
 
 __all__ = ["is_same_answer", "unwrapped"]
@@ -23,6 +25,7 @@ _LONGEST: Final = 2000
 
 _BOXED: Final = re.compile(r"^\W*\\boxed\s*\{(.*)\}\W*$", re.DOTALL)
 _LATEX_TEXT: Final = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*\{([^{}]*)\}")
+_LATEX_SIGN: Final = re.compile(r"\\([%$#&])")
 _LEAD_IN: Final = re.compile(
     r"^\W*(?:(?:so|thus|hence|therefore),?\s+)?"
     r"(?:(?:the|my|our)\s+)?(?:(?:final|correct|right|short)\s+)?"
@@ -46,12 +49,23 @@ _CURRENCY_WORD: Final = re.compile(
 _CLAUSE_END: Final = re.compile(r"[,;:.!?\n]|\s-+\s")
 _WORD: Final = re.compile(r"\w+")
 _OPPOSITE: Final = {"yes": "no", "no": "yes"}
+#: Words that a reading here begins with, ends with or rewrites.
+_READABLE: Final = NUMBER_WORDS.union(
+    {"answer", "it", "that", "this", "noanswer", *_OPPOSITE}
+)
+_PLAIN: Final = re.compile(r"[A-Za-z\s.,;:!?'\"()-]*")
+_KEY: Final = str.maketrans(
+    ascii_uppercase, ascii_lowercase, f"antheANTHE{punctuation}{whitespace}"
+)
 
 
 def _with_symbols(symbols: Callable[[str], str]) -> Preset:
     steps = PRESETS["default"].steps
     return Preset(
-        steps=tuple((n, symbols if n == "punctuation" else s) for n, s in steps),
+        steps=tuple(
+            step._replace(apply=symbols) if step.label == "punctuation" else step
+            for step in steps
+        ),
         may_empty=False,
     )
 
@@ -69,6 +83,8 @@ def is_same_answer(left: str, right: str) -> bool:
     """
     if len(left) > _LONGEST or len(right) > _LONGEST:
         return False
+    if _is_plain(left) and _is_plain(right) and _key(left) != _key(right):
+        return False
     left, right = unwrapped(left), unwrapped(right)
     if not (left.strip() and right.strip()):
         return False
@@ -79,6 +95,21 @@ def is_same_answer(left: str, right: str) -> bool:
         or _is_yes_or_no(left, right)
         or _is_yes_or_no(right, left)
     )
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether a text has nothing to be rewritten: words without numbers.
+
+    Most texts are such, and all that follows is slow.
+    """
+    if _PLAIN.fullmatch(text) is None:
+        return False
+    return _READABLE.isdisjoint(_WORD.findall(text.lower()))
+
+
+def _key(text: str) -> str:
+    """Return what no reading changes in a plain text: its letters but those of "the"."""
+    return text.translate(_KEY)
 
 
 def _is_same_apart(left: str, right: str) -> bool:
@@ -96,7 +127,7 @@ def unwrapped(text: str) -> str:
         text = _LEAD_IN.sub("", text, count=1) or text
         if (boxed := _BOXED.match(text)) is not None:
             text = boxed[1]
-    return _LATEX_TEXT.sub(r"\1", text)
+    return _LATEX_SIGN.sub(r"\1", _LATEX_TEXT.sub(r"\1", text))
 
 
 def _read(text: str, preset: Preset) -> str:

@@ -11,14 +11,9 @@ import re
 from typing import Any, Final
 
 from pytest_llmeval.errors import ConfigError, UnscoredError
-from pytest_llmeval.metrics._base import (
-    Declaration,
-    named,
-    references_of,
-    scored_by,
-    text_of,
-)
+from pytest_llmeval.metrics._base import Declaration, scored_by
 from pytest_llmeval.metrics._explain import inline, labelled
+from pytest_llmeval.metrics._texts import named, references_of, text_of
 from pytest_llmeval.types import Case, Score
 
 __all__ = ["REGEX", "explain", "regex"]

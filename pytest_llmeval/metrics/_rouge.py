@@ -10,16 +10,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from pytest_llmeval.metrics._base import (
-    Declaration,
-    one_of,
-    references_of,
-    scored_by,
-    text_of,
-)
+from pytest_llmeval.metrics._base import Declaration, one_of, scored_by
 from pytest_llmeval.metrics._explain import labelled, nearest_texts
 from pytest_llmeval.metrics._extras import needed
 from pytest_llmeval.metrics._normalise import PRESETS
+from pytest_llmeval.metrics._texts import references_of, text_of
 from pytest_llmeval.types import Score
 
 __all__ = ["ROUGE1", "ROUGE2", "ROUGEL", "explain", "rouge1", "rouge2", "rougeL"]

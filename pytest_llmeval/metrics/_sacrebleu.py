@@ -11,15 +11,10 @@ from math import inf
 from typing import Any, Final
 
 from pytest_llmeval.errors import ConfigError
-from pytest_llmeval.metrics._base import (
-    Declaration,
-    one_of,
-    references_of,
-    scored_by,
-    text_of,
-)
+from pytest_llmeval.metrics._base import Declaration, one_of, scored_by
 from pytest_llmeval.metrics._explain import labelled, nearest_texts
 from pytest_llmeval.metrics._extras import needed
+from pytest_llmeval.metrics._texts import references_of, text_of
 from pytest_llmeval.types import Pool, Score
 
 __all__ = ["BLEU", "CHRF", "TER", "bleu", "chrf", "explain", "ter"]

@@ -12,13 +12,10 @@ from math import fsum, isfinite, sqrt
 from typing import Any, Final
 
 from pytest_llmeval.errors import ConfigError, UnscoredError
-from pytest_llmeval.metrics._base import (
-    Declaration,
-    best_of,
-    scored_by,
-)
+from pytest_llmeval.metrics._base import Declaration, scored_by
 from pytest_llmeval.metrics._explain import labelled, nearest, shown_empty
 from pytest_llmeval.metrics._minilm import LONGEST, Embedding, minilm
+from pytest_llmeval.metrics._texts import best_of
 from pytest_llmeval.types import Score
 
 __all__ = ["SIMILARITY", "explain", "similarity"]
@@ -49,25 +46,34 @@ def similarity(response: Any, expected: Any, *, embedder: Any = None) -> Score:
         message = f"embedder is an object with embed(texts), and {embedder!r:.60} has no embed"
         raise ConfigError(message)
     model = minilm("similarity") if embedder is None else embedder
-    return best_of(SIMILARITY, response, expected, partial(_compare, model))
+    cut: dict[str, tuple[str, ...]] = {}
+    return best_of(
+        SIMILARITY,
+        response,
+        expected,
+        value=partial(_value, model, cut),
+        details=lambda text, reference: {"cut": cut.get(reference, ())},
+        reason=lambda text, reference: "" if text.strip() else "the reply is empty",
+    )
 
 
-def _compare(model: Any, text: str, reference: str) -> Score:
-    details = {"response": text, "expected": reference, "cut": ()}
+def _value(
+    model: Any, cut: dict[str, tuple[str, ...]], text: str, reference: str
+) -> float:
+    """Return the cosine of two texts; note in `cut` which ones were cut."""
     if not reference.strip():
         message = "the expected text is empty, and nothing is similar to it"
         raise UnscoredError(message, cause="data")
     if not text.strip():
-        return SIMILARITY.scored(0.0, "the reply is empty", details)
+        return 0.0
     found = [_read(one) for one in _embedded(model, [text, reference])]
     for name, one in zip(("the reply", "the expected text"), found, strict=True):
         if not one.is_known:
             message = f"the embedding model knows no word of {name}"
             raise UnscoredError(message, cause="data")
     names = ("reply", "expected")
-    cut = tuple(n for n, one in zip(names, found, strict=True) if one.is_cut)
-    value = _cosine(found[0].vector, found[1].vector)
-    return SIMILARITY.scored(value, "", {**details, "cut": cut})
+    cut[reference] = tuple(n for n, one in zip(names, found, strict=True) if one.is_cut)
+    return _cosine(found[0].vector, found[1].vector)
 
 
 def _embedded(model: Any, texts: list[str]) -> Sequence[Any]:

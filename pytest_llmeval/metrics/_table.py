@@ -25,8 +25,12 @@ MODULES: Final[Mapping[str, str]] = {
     "chrf": "_sacrebleu",
     "contains": "_contains",
     "exact": "_exact",
+    "exact_match": "_exact_match",
     "f1": "_f1",
     "json": "_json",
+    "joint_f1": "_supporting_facts",
+    "levenshtein": "_levenshtein",
+    "math": "_math",
     "number": "_number",
     "perplexity": "_perplexity",
     "prefers": "_loglik",
@@ -36,12 +40,16 @@ MODULES: Final[Mapping[str, str]] = {
     "rougeL": "_rouge",
     "similarity": "_similarity",
     "ter": "_sacrebleu",
+    "starts_with": "_starts_with",
+    "supporting_facts": "_supporting_facts",
     "tool_calls": "_tool_calls",
 }
 #: What else users import from here, to its module.
 HELPERS: Final[Mapping[str, str]] = {
     "ChoiceReading": "_choice_reading",
+    "hotpot_scores": "_supporting_facts",
     "read_choices": "_choice_reading",
+    "token_f1": "_token_f1",
 }
 
 

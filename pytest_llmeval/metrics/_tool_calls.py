@@ -8,8 +8,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pytest_llmeval.diffs import within
 from pytest_llmeval.errors import ConfigError, UnscoredError
-from pytest_llmeval.metrics._base import Declaration, named, one_of, scored_by
+from pytest_llmeval.metrics._base import Declaration, one_of, scored_by
 from pytest_llmeval.metrics._explain import ROOM, beside, labelled
+from pytest_llmeval.metrics._texts import named
 from pytest_llmeval.metrics._tool_reading import (
     ANY,
     ToolCall,

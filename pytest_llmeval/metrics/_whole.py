@@ -6,9 +6,9 @@ import re
 from typing import Final, NamedTuple
 from unicodedata import category
 
-from pytest_llmeval.metrics._normalise import UNSPACED
+from pytest_llmeval.metrics._steps import UNSPACED
 
-__all__ = ["Found", "find_whole"]
+__all__ = ["Found", "begins_with", "find_whole"]
 
 _UNBOUNDED: Final = re.compile(f"[{UNSPACED}\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
 #: What can be skipped after a place that wasn't a boundary: the rest of the word.
@@ -39,6 +39,11 @@ def find_whole(text: str, needle: str, position: int = 0) -> Found:
         run = _RUN.match(text, start)
         start = text.find(needle, run.end() if run else start + 1)
     return Found(-1, within)
+
+
+def begins_with(text: str, needle: str) -> bool:
+    """Return whether `text` begins with `needle`, not in the middle of a word."""
+    return text.startswith(needle) and _ends(text, len(needle))
 
 
 def _is_word(char: str) -> bool:

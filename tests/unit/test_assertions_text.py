@@ -291,7 +291,7 @@ def test_a_number_is_a_reply(number: Any) -> None:
     [
         (
             lambda row: assert_exact("a", row, preset="squad"),
-            "exact has no preset 'squad' (did you mean 'squad_v1'?); there are: default",
+            "exact has no preset 'squad' (did you mean 'squad_v2'?); there are: default",
         ),
         (
             lambda row: assert_f1("a", row, preset="hotpot", threshold=0.5),

@@ -115,7 +115,7 @@ def test_no_label_is_right_where_none_is_to_be_picked() -> None:
     )
 
 
-def test_micro_f1_takes_all_labels_together() -> None:
+def test_the_pooled_value_takes_all_labels_together() -> None:
     scores = [
         choice("A", case(labels=("A",))),
         choice("A, B, C", case(labels=("A", "D"))),
@@ -125,6 +125,7 @@ def test_micro_f1_takes_all_labels_together() -> None:
     assert pooled(scores) == pytest.approx(2 * 2 / (1 + 1 + 3 + 2))
     assert pooled(scores[2:]) is None
     assert pooled([choice("[]", case(labels=()))]) == 1
+    assert pooled([choice("no idea", case(labels=()))]) == 0
 
 
 @pytest.mark.parametrize(

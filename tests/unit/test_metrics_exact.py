@@ -206,7 +206,7 @@ def test_an_unknown_preset_names_those_there_are() -> None:
 
     assert str(caught.value) == (
         "exact has no preset 'sqad_v1' (did you mean 'squad_v1'?); there are: "
-        "default, squad_v1, hotpotqa, teff, raw"
+        "default, squad_v1, squad_v2, hotpotqa, teff, raw, drop"
     )
 
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from pytest_llmeval import metrics
 from pytest_llmeval.diffs import columns
 from pytest_llmeval.errors import ConfigError
-from pytest_llmeval.metrics import exact, f1
-from pytest_llmeval.metrics._f1 import token_f1
+from pytest_llmeval.metrics import exact, f1, token_f1
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -55,6 +54,56 @@ def test_squad_v1_takes_the_best_reference(row: dict[str, Any]) -> None:
 
     right = row["others"]["squad_v1"]["f1"]
     assert score.value == pytest.approx(right, abs=1e-12, rel=0)
+
+
+@pytest.mark.parametrize("row", SINGLE, ids=lambda row: row["id"])
+def test_squad_v2_is_the_official_script(row: dict[str, Any]) -> None:
+    right = row["others"]["squad_v2"]
+
+    score = f1(row["prediction"], row["reference"], preset="squad_v2")
+    equal = exact(row["prediction"], row["reference"], preset="squad_v2")
+
+    assert score.value == pytest.approx(right["f1"], abs=1e-12, rel=0)
+    assert equal.value == right["em"]
+
+
+@pytest.mark.parametrize("row", SEVERAL, ids=lambda row: row["id"])
+def test_squad_v2_takes_the_best_reference_that_says_something(
+    row: dict[str, Any],
+) -> None:
+    score = f1(row["prediction"], row["reference"], preset="squad_v2")
+    equal = exact(row["prediction"], row["reference"], preset="squad_v2")
+
+    assert score.value == pytest.approx(row["f1"], abs=1e-12, rel=0)
+    assert equal.value == row["em"]
+
+
+@pytest.mark.parametrize("row", SINGLE, ids=lambda row: row["id"])
+def test_aflows_f1_is_squad_v1_with_one_reference(row: dict[str, Any]) -> None:
+    score = f1(row["prediction"], row["reference"], preset="squad_v1")
+
+    right = row["others"]["metagpt_aflow_hotpotqa"]["f1"]
+    assert score.value == pytest.approx(right, abs=1e-12, rel=0)
+
+
+@pytest.mark.parametrize("preset", ["default", "squad_v1", "squad_v2", "hotpotqa"])
+@pytest.mark.parametrize("row", SINGLE[::7], ids=lambda row: row["id"])
+def test_the_bare_value_is_that_of_the_score(row: dict[str, Any], preset: str) -> None:
+    texts = row["prediction"], row["reference"]
+
+    score = f1(*texts, preset=preset)
+
+    assert token_f1(*texts, preset=preset) == score.value
+    precision, recall = score.details["precision"], score.details["recall"]
+    total = precision + recall
+    harmonic = 2 * precision * recall / total if total else 0
+    assert harmonic == pytest.approx(score.value)
+
+
+def test_raw_compares_words_as_they_stand() -> None:
+    assert f1("The  cat", "The cat", preset="raw") == 1
+    assert f1("the cat", "The cat", preset="raw") == 0.5
+    assert f1("", "", preset="raw") == 1
 
 
 @pytest.mark.parametrize(
@@ -155,8 +204,8 @@ def test_the_details_can_be_pickled() -> None:
 
 
 def test_an_unknown_preset_names_those_there_are() -> None:
-    with pytest.raises(ConfigError, match="there are: default, squad_v1, hotpotqa"):
-        f1("a", "b", preset="raw")
+    with pytest.raises(ConfigError, match="there are: default, raw, squad_v1"):
+        f1("a", "b", preset="teff")
 
 
 def test_the_explanation_shows_words() -> None:

@@ -17,6 +17,7 @@ HEAVY = ("httpx", "jinja2", "yaml", "asyncio", "sqlite3", "tenacity")
 BY_ROOM = {
     "pytest_llmeval.metrics": [
         *("exact", "f1", "contains", "regex", "number", "choice", "read_choices"),
+        *("token_f1", "hotpot_scores", "levenshtein", "starts_with"),
     ],
     "pytest_llmeval.judging": ["compare", "evaluate", "read_verdict", "settle"],
     "pytest_llmeval.stats": ["wilson_interval"],
