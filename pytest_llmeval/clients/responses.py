@@ -65,7 +65,7 @@ class ResponsesDialect:
             what = "has no output"
             raise NoAnswerError(what)
         status = data.get("status")
-        if status in {"queued", "in_progress"}:
+        if status in ("queued", "in_progress"):
             what = f"is not finished (status {status}): leave background out of params"
             raise NoAnswerError(what)
         items = list(mappings_in(data["output"]))
