@@ -7,6 +7,7 @@ from typing import Any
 
 # Imported here, these are the same modules in every run that pytester makes in this
 # process: it takes back what a run imports.
+import httpcore  # noqa: F401 - httpx imports it with its first request
 import httpx  # noqa: F401
 import jinja2  # noqa: F401
 import pytest
