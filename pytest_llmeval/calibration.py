@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from pytest_llmeval.errors import ConfigError, UnscoredError, did_you_mean
-from pytest_llmeval.gates import Gate, GateResult, Measured, State, parse_gate
+from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.stats import (
     Agreement,
     agreement_of,
@@ -20,7 +19,6 @@ __all__ = [
     "QUANTITIES",
     "Calibration",
     "Labelled",
-    "calibration_gate",
     "calibration_of",
     "labelled",
     "lines_of",
@@ -44,6 +42,11 @@ class Labelled:
         """Return it as plain JSON types."""
         return {"true": self.true, "said": self.said}
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Rebuild it from the data of `to_json`."""
+        return cls(true=data["true"], said=data["said"])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
@@ -59,42 +62,20 @@ class Calibration:
     best: Agreement
     """Every missing verdict as the right one."""
 
-    def measured(self, name: str) -> Measured:
-        """Return a quantity, and what it could be if every verdict were there."""
+    def bounds(self, name: str) -> tuple[float | None, float, float]:
+        """Return a quantity, and what it is with every missing verdict wrong and right.
+
+        Args:
+            name: One of `QUANTITIES`.
+        """
         if name == "undecided":
             share = self.undecided / self.n if self.n else None
             known = 0.0 if share is None else share
-            return Measured(value=share, low=known, high=known, n=self.n)
-        ends = [getattr(one, name) for one in (self.worst, self.best)]
-        low, high = ((-1.0, 1.0)[i] if v is None else v for i, v in enumerate(ends))
-        return Measured(
-            value=getattr(self.agreement, name),
-            low=low,
-            high=high,
-            n=self.agreement.n,
-            unknown=self.undecided,
-            interval=self.agreement.interval if name == "kappa" else None,
+            return share, known, known
+        value, low, high = (
+            getattr(one, name) for one in (self.agreement, self.worst, self.best)
         )
-
-    def decide(self, gate: Gate, scope: str = "") -> GateResult:
-        """Return whether a gate holds, whatever the missing verdicts had been."""
-        measured = self.measured(gate.name)
-        ends = (measured.low, measured.high)
-        at_worst, at_best = ends if gate.operator == ">=" else reversed(ends)
-        state: State = "undecided"
-        reason = ""
-        if measured.value is None:
-            reason = "not measured: every label or every verdict is the same word"
-        elif gate.holds(at_worst):
-            state = "holds"
-        elif not gate.holds(at_best):
-            state = "fails"
-        else:
-            noun = "verdict" if measured.unknown == 1 else "verdicts"
-            reason = f"{measured.unknown} missing {noun} could tip it"
-        return GateResult(
-            gate=gate, state=state, scope=scope, measured=measured, reason=reason
-        )
+        return value, -1.0 if low is None else low, 1.0 if high is None else high
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types."""
@@ -113,22 +94,6 @@ class Calibration:
                 for (true, said), count in sorted(found.confusion.items())
             ],
         }
-
-
-def calibration_gate(text: Any) -> Gate:
-    """Return a gate about a calibration.
-
-    Raises:
-        ConfigError: It is none, or about something else.
-    """
-    gate = parse_gate(text)
-    if gate.name not in QUANTITIES:
-        message = (
-            f"a calibration has no {gate.name!r}{did_you_mean(gate.name, QUANTITIES)}; "
-            f"its gate can be about: {', '.join(QUANTITIES)}"
-        )
-        raise ConfigError(message)
-    return gate
 
 
 def calibration_of(rows: Iterable[Labelled]) -> Calibration:

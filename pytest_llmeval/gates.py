@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from pytest_llmeval import calibration
+from pytest_llmeval.calibration import Calibration, Labelled, calibration_of
 from pytest_llmeval.errors import ConfigError, did_you_mean
 from pytest_llmeval.stats import mean, quantile, wilson_interval
 from pytest_llmeval.types import TOLERANCE, Record
@@ -20,8 +22,11 @@ __all__ = [
     "Gate",
     "GateResult",
     "Measured",
+    "calibration_gate",
+    "decided",
     "evaluate",
     "measure",
+    "measured_of",
     "parse_gate",
     "scoped_gate",
 ]
@@ -128,6 +133,23 @@ def scoped_gate(text: Any) -> tuple[str | None, Gate]:
     return None, parse_gate(text)
 
 
+def calibration_gate(text: Any) -> Gate:
+    """Return a gate about a judge's calibration.
+
+    Raises:
+        ConfigError: It is none, or about something else.
+    """
+    gate = parse_gate(text)
+    names = calibration.QUANTITIES
+    if gate.name not in names:
+        message = (
+            f"a calibration has no {gate.name!r}{did_you_mean(gate.name, names)}; "
+            f"its gate can be about: {', '.join(names)}"
+        )
+        raise ConfigError(message)
+    return gate
+
+
 def evaluate(gate: Gate, records: Sequence[Record], *, scope: str = "") -> GateResult:
     """Return whether a gate holds for these cases.
 
@@ -139,7 +161,17 @@ def evaluate(gate: Gate, records: Sequence[Record], *, scope: str = "") -> GateR
     Raises:
         ConfigError: No case has a check of that name.
     """
-    measured = measure(gate.name, records)
+    return decided(gate, measure(gate.name, records), scope=scope)
+
+
+def decided(gate: Gate, measured: Measured, *, scope: str = "") -> GateResult:
+    """Return whether a gate holds, whatever the unknown values are.
+
+    Args:
+        gate: The bar.
+        measured: The quantity.
+        scope: What it is about, for the report.
+    """
     at_worst, at_best = (
         (measured.low, measured.high)
         if gate.operator == ">="
@@ -170,6 +202,9 @@ def measure(name: str, records: Sequence[Record]) -> Measured:
     Raises:
         ConfigError: No case has a check of that name.
     """
+    if name in calibration.QUANTITIES and any(r.calibration for r in records):
+        rows = (Labelled.from_json(r.calibration) for r in records if r.calibration)
+        return measured_of(calibration_of(rows), name)
     if name == "pass_rate":
         return _pass_rate(records)
     calls = [call for r in records for s in r.samples for call in s["calls"]]
@@ -178,6 +213,19 @@ def measure(name: str, records: Sequence[Record]) -> Measured:
     if name in {"p50_seconds", "p95_seconds"}:
         return _seconds(calls, 0.5 if name == "p50_seconds" else 0.95)
     return _mean(name, records)
+
+
+def measured_of(found: Calibration, name: str) -> Measured:
+    """Return a quantity of a calibration."""
+    value, low, high = found.bounds(name)
+    return Measured(
+        value=value,
+        low=low,
+        high=high,
+        n=found.n if name == "undecided" else found.agreement.n,
+        unknown=0 if name == "undecided" else found.undecided,
+        interval=found.agreement.interval if name == "kappa" else None,
+    )
 
 
 def _pass_rate(records: Iterable[Record]) -> Measured:

@@ -78,6 +78,8 @@ class SampleRun:
         """Its fixtures are being made: what they ask may be for other cases too."""
         self.is_over = False
         """Nobody waits for the body any more: what it still asks is not asked."""
+        self.calibration: dict[str, Any] | None = None
+        """In a calibration: what a person and the judge say of the reply."""
         self.stand_in: Callable[[str], Response] | None = None
         """Gives the replies of a role in place of its model, to try the checks."""
 

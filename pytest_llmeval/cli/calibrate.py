@@ -11,7 +11,6 @@ from typing import Any
 from pytest_llmeval.calibration import (
     Calibration,
     Labelled,
-    calibration_gate,
     calibration_of,
     labelled,
     lines_of,
@@ -21,7 +20,7 @@ from pytest_llmeval.datasets import load_cases
 from pytest_llmeval.diffs import printable
 from pytest_llmeval.errors import ConfigError, LLMEvalError, UserError, did_you_mean
 from pytest_llmeval.evaluate import Generator, Judge
-from pytest_llmeval.gates import Gate
+from pytest_llmeval.gates import Gate, calibration_gate, decided, measured_of
 from pytest_llmeval.types import Case, Verdict, as_text
 
 __all__ = ["add", "run"]
@@ -186,7 +185,7 @@ def _tell(case: Case, row: Labelled | None, reason: str) -> None:
 def _finished(found: Calibration, judge: str, gates: Sequence[Gate]) -> int:
     for line in lines_of(found, judge):
         sys.stdout.write(f"{printable(line)}\n")
-    results = [found.decide(gate) for gate in gates]
+    results = [decided(gate, measured_of(found, gate.name)) for gate in gates]
     for one in results:
         why = f": {one.reason}" if one.reason else ""
         sys.stdout.write(f"  gate {one.gate} {one.state}{why}\n")

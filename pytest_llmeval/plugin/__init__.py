@@ -29,6 +29,11 @@ _MARKER = (
     "judge=None, kind=None, limit=None, concurrency=None, gate=None): the test "
     "evaluates an LLM application, once for each case of the dataset"
 )
+_CALIBRATION = (
+    "llmeval_calibration(labels, *, judge=None, label='label', columns=None, limit=None, "
+    "gate='kappa >= 0.6'): the test asks a judge about replies that people have "
+    "labelled; its verdicts are held against theirs"
+)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -46,6 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker; refuse an installation that is not whole."""
     config.addinivalue_line("markers", _MARKER)
+    config.addinivalue_line("markers", _CALIBRATION)
     _refuse_namesake()
     if config.getoption("dist", "no") != "no":
         config.pluginmanager.register(_Controller(config), "llmeval-controller")
@@ -126,10 +132,15 @@ class _Controller:
         return make_scheduler(config, log, evaluations=self.evaluations)
 
 
+def _is_marked(node: Any) -> bool:
+    names = ("llmeval", "llmeval_calibration")
+    return any(node.get_closest_marker(name) is not None for name in names)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give a marked function its cases."""
     used = own_fixtures_used(metafunc, NAMES, f"{__name__}.fixtures")
-    if used or metafunc.definition.get_closest_marker("llmeval") is not None:
+    if used or _is_marked(metafunc.definition):
         from pytest_llmeval.plugin.collect import parametrize
 
         parametrize(metafunc, used)
@@ -143,7 +154,9 @@ def pytest_collection_modifyitems(
     found = False
     for item in items:
         if item.get_closest_marker("llmeval") is None:
-            if not own_fixtures_used(item, NAMES, f"{__name__}.fixtures"):
+            if not _is_marked(item) and not own_fixtures_used(
+                item, NAMES, f"{__name__}.fixtures"
+            ):
                 continue
             item.add_marker("llmeval")
         found = True

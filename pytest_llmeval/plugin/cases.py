@@ -69,6 +69,7 @@ def record_of(sample: SampleRun, outcome: Outcome, seconds: float) -> Record:
         rerun=run.rerun,
         fingerprints=_fingerprints(run),
         gates=run.plan.gates,
+        calibration=sample.calibration,
         samples=(kept.to_json(),),
     )
 

@@ -13,6 +13,7 @@ import pytest
 from pytest_llmeval.errors import ConfigError, did_you_mean
 from pytest_llmeval.gates import parse_gate
 from pytest_llmeval.plugin._internals import parameter_marks
+from pytest_llmeval.plugin.calibration_marker import read_calibration
 
 __all__ = ["Marker", "gates_of", "read_marker"]
 
@@ -64,6 +65,11 @@ def read_marker(node: Any) -> Marker | None:
         found = True
         for name, value in _arguments(mark).items():
             merged.setdefault(name, value)
+    if (calibration := read_calibration(node)) is not None:
+        found = True
+        given = calibration.as_evaluation()
+        _check_values("llmeval_calibration", given)
+        merged = {**given, **merged}
     return Marker(**merged) if found else None
 
 
@@ -95,13 +101,17 @@ def _arguments(mark: pytest.Mark) -> Mapping[str, Any]:
         message = "the llmeval marker got its dataset twice, first and as dataset="
         raise ConfigError(message)
     given = dict(_SIGNATURE.bind(*mark.args, **mark.kwargs).arguments)
-    for name, check in _CHECKS.items():
-        if name in given and not check[0](given[name]):
-            message = f"llmeval marker: {name} is {check[1]}, not {given[name]!r}"
-            raise ConfigError(message)
+    _check_values("llmeval", given)
     for text in gates_of(given.get("gate")):
         parse_gate(text)
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _check_values(marker: str, given: Mapping[str, Any]) -> None:
+    for name, check in _CHECKS.items():
+        if name in given and not check[0](given[name]):
+            message = f"{marker} marker: {name} is {check[1]}, not {given[name]!r}"
+            raise ConfigError(message)
 
 
 def gates_of(gate: Any) -> tuple[Any, ...]:

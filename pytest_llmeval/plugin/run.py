@@ -19,6 +19,7 @@ from pytest_llmeval.plugin._internals import clean_report, name_crash, redact_re
 from pytest_llmeval.plugin.ahead import Ahead, is_wanted
 from pytest_llmeval.plugin.bars import Bars
 from pytest_llmeval.plugin.bodies import warn_if_unchecked
+from pytest_llmeval.plugin.calibrating import Calibrating
 from pytest_llmeval.plugin.cases import case_run, record_of
 from pytest_llmeval.plugin.exit_status import decide_exit
 from pytest_llmeval.plugin.junit import mark_statuses
@@ -239,6 +240,7 @@ def run_of(config: pytest.Config) -> Run:
         config.pluginmanager.register(run.bars, "llmeval-bars")
         if is_wanted(config):
             config.pluginmanager.register(Ahead(run), "llmeval-ahead")
+        config.pluginmanager.register(Calibrating(), "llmeval-calibrating")
         if run.runtime.settings.mutate:
             from pytest_llmeval.plugin.mutants import Mutants
 

@@ -62,7 +62,10 @@ def _gate_text(result: GateResult) -> str:
         return f"{gate} ({result.reason})"
     value, bar = (_amount(gate.name, x) for x in (measured.value, gate.bar))
     notes = [f"n {measured.n:,}"]
-    if measured.interval is not None:
+    if gate.name == "kappa" and measured.interval is not None:
+        low, high = measured.interval
+        notes.append(f"{low:.2f} to {high:.2f}")
+    elif measured.interval is not None:
         passed = round(measured.value * measured.n)
         notes.append(f"{interval_text(passed, measured.n)} %")
     if result.reason:

@@ -141,6 +141,7 @@ def _row(row: Row) -> dict[str, Any]:
         "live_calls_timed": row.latency.n,
         "origins": asdict(row.origins),
         "judge": row.judge.to_json(),
+        "calibration": row.calibration and row.calibration.to_json(),
         "retries": asdict(row.retries),
     }
 

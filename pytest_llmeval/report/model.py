@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any, Final
 
 from pytest_llmeval.baseline import Compared
+from pytest_llmeval.calibration import Calibration, Labelled, calibration_of
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.gates import GateResult
 from pytest_llmeval.report.judges import JudgeCounter, JudgeSummary
@@ -117,6 +118,10 @@ class Row:
     origins: Origins
     retries: Retries
     judge: JudgeSummary = field(default_factory=JudgeSummary)
+    calibration: Calibration | None = None
+    """Of a test that holds its judge against people's labels."""
+    calibrated: str = ""
+    """The judge's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +202,7 @@ class _RowCounter:
         self.metrics: dict[str, _MetricCounter] = {}
         self.usage = UsageCounter()
         self.judge = JudgeCounter()
+        self.labelled: list[Mapping[str, Any]] = []
 
     def add(self, record: Record) -> None:
         if record.status not in STATUSES:
@@ -209,6 +215,8 @@ class _RowCounter:
         self.statuses[record.status] += 1
         self.usage.add_all(_calls_of(record))
         self.judge.add(record)
+        if record.calibration:
+            self.labelled.append(record.calibration)
         for sample in record.samples:
             for check in sample["checks"]:
                 name = check["name"]
@@ -229,6 +237,10 @@ class _RowCounter:
             origins=self.usage.origins(),
             retries=self.usage.retries(),
             judge=self.judge.summary(),
+            calibration=calibration_of(map(Labelled.from_json, self.labelled))
+            if self.labelled
+            else None,
+            calibrated=self.labelled[0]["judge"] if self.labelled else "",
         )
 
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from pytest_llmeval.calibration import lines_of
+from pytest_llmeval.diffs import printable
 from pytest_llmeval.report.cases import case_lines
 from pytest_llmeval.report.decisions import comparison_lines, gate_lines
 from pytest_llmeval.report.lines import Line, Page, Segment
@@ -71,6 +73,7 @@ def _entries(report: Report, page: Page) -> Iterator[Entry]:
             below=(
                 *page.wrap(_metrics(row, page), indent=_INDENT, between="   "),
                 *page.wrap(_judge(row, page), indent=_INDENT, between=page.dot),
+                *_calibration(row, page),
                 *page.wrap(usage, indent=_INDENT, between=page.dot),
             ),
         )
@@ -105,6 +108,15 @@ def _metric(metric: MetricSummary) -> str:
     if not metric.higher_is_better:
         remarks.append("lower is better")
     return f"{value} ({', '.join(remarks)})"
+
+
+def _calibration(row: Row, page: Page) -> Iterator[Line]:
+    if row.calibration is not None:
+        room = page.width - len(_INDENT)
+        for text in lines_of(row.calibration, row.calibrated):
+            # Our own spaces are the table's columns.
+            shown = page.own(printable(text)).rstrip()
+            yield Line.of(Segment.of(f"{_INDENT}{page.cut_end(shown, room)}"))
 
 
 def _judge(row: Row, page: Page) -> Iterator[Segment]:

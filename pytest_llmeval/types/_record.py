@@ -142,6 +142,8 @@ class Record:
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     gates: tuple[str, ...] = ()
     """Bars for all cases of the test together."""
+    calibration: Mapping[str, Any] | None = None
+    """In a calibration: a person's word (``true``), the judge's (``said``), its name."""
     samples: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -159,6 +161,7 @@ class Record:
             "seconds": self.seconds,
             "rerun": clean_text(self.rerun),
             "gates": list(self.gates),
+            "calibration": clean_json(self.calibration),
             "fingerprints": clean_json(self.fingerprints.to_json()),
             "samples": list(self.samples),
         }

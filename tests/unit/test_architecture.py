@@ -17,7 +17,7 @@ ORDER = (
     *("stats", "diffs", "redact", "config"),
     *("datasets", "prompts", "recorder", "loop"),
     *("store", "clients", "metrics", "kinds", "judging"),
-    *("evaluate", "assertions", "ahead", "baseline", "gates", "calibration"),
+    *("evaluate", "assertions", "ahead", "baseline", "calibration", "gates"),
     *("tasks", "report"),
     *("cli", "__main__", "plugin"),
 )

@@ -8,12 +8,12 @@ import pytest
 
 from pytest_llmeval.calibration import (
     Labelled,
-    calibration_gate,
     calibration_of,
     labelled,
     lines_of,
 )
 from pytest_llmeval.errors import ConfigError, UnscoredError
+from pytest_llmeval.gates import calibration_gate, decided, measured_of
 from pytest_llmeval.judging import settle
 from pytest_llmeval.types import Verdict
 
@@ -121,7 +121,8 @@ def test_a_gate_holds_only_whatever_the_missing_verdicts_were(
 ) -> None:
     found = calibration_of(rows(**counts))
 
-    result = found.decide(calibration_gate(gate))
+    parsed = calibration_gate(gate)
+    result = decided(parsed, measured_of(found, parsed.name))
 
     assert result.state == state
     assert bool(result.reason) == (state == "undecided")
