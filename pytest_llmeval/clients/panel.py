@@ -27,17 +27,21 @@ class Panel:
             "members": [member.identity(request) for member in self.members],
         }
 
-    async def answer(self, request: Request) -> Response:
-        """Refuse: what several say is no one's reply.
-
-        Raises:
-            ConfigError: Always.
-        """
+    def no_reply(self) -> ConfigError:
+        """Return the error of asking it for a reply: what several say is no one's."""
         message = (
             f"{self.name!r} is a panel, which judges and can't reply: name one of its "
             f"models, {', '.join(member.name for member in self.members)}"
         )
-        raise ConfigError(message)
+        return ConfigError(message)
+
+    async def answer(self, request: Request) -> Response:
+        """Refuse.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise self.no_reply()
 
     async def close(self) -> None:
         """Hold nothing: its members are closed as the models they are."""

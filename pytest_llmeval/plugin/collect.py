@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_llmeval.clients import Panel
 from pytest_llmeval.clients.column import ColumnBackend
 from pytest_llmeval.config import parse_spec
 from pytest_llmeval.datasets import cases_from, check_node_ids, label_ids, node_id
@@ -272,6 +273,8 @@ def _check(
         if spec is None:
             raise ConfigError(no_model_text(role))
         backend = runtime.clients.backend(spec)
+        if isinstance(backend, Panel) and role == "generator":
+            raise backend.no_reply()
         if isinstance(backend, ColumnBackend) and cases and role == "generator":
             _check_column(backend, cases)
     if cases and plan.prompt is not None:
