@@ -41,8 +41,9 @@ _FIELD = re.compile(
 _MARKS = " \t*_`~#>\"'()[]"
 #: What may follow a label on its line: nothing, or a reason set off from it.
 _AFTER = re.compile(
-    r"[*_`~\"')\]]{0,4}\s{0,3}(?:$|[:,;!(]|\.(?: |$)|[–—-]\s)[*_`~\"')\]]{0,4}"
+    r"[*_`~\"')\]]{0,4}\s{0,3}(?:$|[:,;!(]|\.(?: |$|[^\x00-\x7f])|[–—-]\s)[*_`~\"')\]]{0,4}"
 )
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?\b")
 _NO = re.compile(r"(?:no|not|wait|actually|or|rather)\b")
 
 
@@ -184,6 +185,8 @@ def _at_start(text: str, known: Mapping[str, str], *, is_named: bool) -> str | N
         or CONDITION.match(reason)
         or (":" not in after[0] and DOUBT.match(reason))
         or any(_AFTER.match(reason, len(o)) for o in others if reason.startswith(o))
+        # "Good: 1, Bad: 0": the scale said back.
+        or (_NUMBER.match(reason) and any(other in reason for other in others))
         or TAKEN_BACK.search(folded, longest)
         or folded.endswith("?")
     )

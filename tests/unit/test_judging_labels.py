@@ -62,6 +62,7 @@ def test_a_stated_label_is_read(reply: str, label: str) -> None:
         '{"verdict": ["Response A"]}',
         '{"verdict": "Response A|Response B"}',
         "Verdict: <Response A | Tie | Response B>",
+        "Response A: 0, Tie: 0.5, Response B: 1",
         "a" * 60_000 + "\nResponse A",
     ],
 )
@@ -73,6 +74,8 @@ def test_what_is_not_plain_is_no_label(reply: str) -> None:
     ("reply", "labels", "label"),
     [
         ("Verdict: Not Good", ("Good", "Not Good"), "Not Good"),
+        ("良い。理由は明確です。", ("良い", "悪い"), "良い"),
+        ("良いとは言えない", ("良い", "悪い"), None),
         ("not good enough", ("Good", "Not Good"), None),
         ("A good answer", ("A", "B"), None),
         ("Answer: A. It is better", ("A", "B"), "A"),
