@@ -22,10 +22,11 @@ from pytest_llmeval.clients.column import ColumnBackend
 from pytest_llmeval.clients.flights import Flights
 from pytest_llmeval.clients.limits import Limiters
 from pytest_llmeval.clients.panel import Panel
+from pytest_llmeval.clients.prices import PricedBackend, PriceList
 from pytest_llmeval.clients.recorded import RecordedBackend
 from pytest_llmeval.clients.retry import RetryBackend
 from pytest_llmeval.clients.shelf import Shelf
-from pytest_llmeval.config import Config, ModelEntry, parse_spec
+from pytest_llmeval.config import Config, Limits, ModelEntry, parse_spec
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.store.safecache import SafeCache
 from pytest_llmeval.types import Mode
@@ -63,6 +64,7 @@ class Clients:
         )
         self._limiters = Limiters(self._shared_file())
         self.shelf = Shelf(root)
+        self._listed = PriceList()
         self._flights = Flights(SafeCache(root / ".llmeval"))
         self.shelf.hide(proxy_secrets)
         for entry in config.models.values():
@@ -116,7 +118,7 @@ class Clients:
 
             shown = str(name or getattr(spec, "__name__", type(spec).__name__))
             backend = CallableBackend(name=shown, target=spec)
-            return self._recorded(backend, is_stable=False)
+            return self._recorded(backend, is_stable=False, limits=self._config.limits)
         message = (
             f"{spec!r} is not a model: give a spec ('python:package.module:name'), "
             f"a name from llmeval.yaml, a mapping or a callable"
@@ -138,20 +140,23 @@ class Clients:
         is_stable = entry.cache
         if is_stable is None:
             is_stable = entry.provider not in _UNKNOWABLE
-        backend = self._recorded(backend, is_stable=is_stable)
+        backend = self._recorded(backend, is_stable=is_stable, limits=limits)
+        backend = PricedBackend(inner=backend, entry=entry, listed=self._listed)
         return backend if entry.on_length != "score" else CutAccepted(inner=backend)
 
-    def _recorded(self, backend: Backend, *, is_stable: bool) -> Backend:
+    def _recorded(
+        self, backend: Backend, *, is_stable: bool, limits: Limits
+    ) -> Backend:
         if self._mode == "live":
             return backend
         if is_stable and self._mode != "replay":
-            backend = self._cached(backend)
+            backend = self._cached(backend, limits)
         return RecordedBackend(
             inner=backend, shelf=self.shelf, mode=self._mode, is_stable=is_stable
         )
 
-    def _cached(self, backend: Backend) -> Backend:
-        days = self._config.limits.cache_days
+    def _cached(self, backend: Backend, limits: Limits) -> Backend:
+        days = limits.cache_days
         return CachedBackend(
             inner=backend,
             flights=self._flights,
@@ -159,4 +164,5 @@ class Clients:
             run=self._around.owner.run,
             is_this_run_only=self._mode == "rerecord",
             max_age_seconds=None if days is None else days * _DAY_SECONDS,
+            patience_seconds=limits.deadline_seconds,
         )

@@ -32,6 +32,8 @@ class CachedBackend:
     """Whether only what this run asked for counts."""
     max_age_seconds: float | None = None
     """None: replies are never too old."""
+    patience_seconds: float = 300.0
+    """How long another process may take with a question."""
 
     @property
     def name(self) -> str:
@@ -75,6 +77,7 @@ class CachedBackend:
             key=request.key or request_key(self._cleaned(request), request.sample),
             since=time.time() - (self.max_age_seconds or 0) if is_limited else 0.0,
             run=self.run if self.is_this_run_only else None,
+            patience_seconds=self.patience_seconds,
         )
 
     def _landed(self, key: str, request: Request, response: Response) -> Landed:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from copy import copy
 from dataclasses import dataclass
@@ -39,6 +40,8 @@ class Wanted:
     """Replies made before, in seconds since 1970, are too old."""
     run: str | None = None
     """Only a reply of this run will do; None for any."""
+    patience_seconds: float = 300.0
+    """How long another process may take: one that was suspended asks for ever."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +140,8 @@ class Flights:
         import asyncio
 
         pause, longest = _PAUSES_SECONDS
-        while not self.cache.take(wanted.key):
+        until = time.monotonic() + wanted.patience_seconds
+        while not self.cache.take(wanted.key) and time.monotonic() < until:
             await asyncio.sleep(pause)
             pause = min(longest, pause * 1.5)
         return self.cache.find(wanted.key, since=wanted.since, run=wanted.run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -41,9 +42,12 @@ class Shelf:
         self._sources: list[Callable[[], Iterable[str]]] = []
         self._secrets: set[str] = set()
         self._redactor = Redactor(())
+        self._seen: dict[Any, Any] | None = None
+        """The environment when the secrets were last asked for."""
         self._paths: dict[str, Path] = {}
         self._files: dict[Path, Recordings] = {}
         self._folders: dict[Path, dict[str, Filed]] = {}
+        self._around: dict[Path, list[dict[str, Filed]]] = {}
         self._kept: dict[str, Filed] = {}
 
     def hide(self, secrets: Callable[[], Iterable[str]]) -> None:
@@ -54,10 +58,15 @@ class Shelf:
                 long after a model was built.
         """
         self._sources.append(secrets)
+        self._seen = None
 
     @property
     def redactor(self) -> Redactor:
         """Takes out the secrets of every model there is."""
+        variables = _variables()
+        if variables is not None and variables == self._seen:
+            return self._redactor  # nothing was set since: a look at all costs 0.1 ms
+        self._seen = variables
         found = {secret for source in self._sources for secret in source()}
         if not found <= self._secrets:
             self._secrets |= found
@@ -75,13 +84,13 @@ class Shelf:
         Its neighbours are looked at too: what a fixture of the session asks is kept
         with whichever test came first.
         """
-        own = self.path()
-        entry = self._file(own).entries.get(key)
-        if entry is not None:
-            return Filed(path=own, entry=entry)
-        folders = dict.fromkeys((own.parent, self.root / FOLDER))
-        found = (self._folder(folder).get(key) for folder in folders)
-        return next((filed for filed in found if filed is not None), None)
+        own = self._file(self.path())
+        if (entry := own.entries.get(key)) is not None:
+            return Filed(path=own.path, entry=entry)
+        for folder in self._neighbours(own.path):
+            if (filed := folder.get(key)) is not None:
+                return filed
+        return None
 
     def kept(self, key: str) -> Filed | None:
         """Return what this session has kept for a request, None when nothing."""
@@ -168,6 +177,13 @@ class Shelf:
     def _shared(self) -> Path:
         return recording_path(self.root, SHARED)
 
+    def _neighbours(self, own: Path) -> list[dict[str, Filed]]:
+        """Return what the folder of a file holds, and that of the root directory."""
+        if own not in self._around:
+            folders = dict.fromkeys((own.parent, self.root / FOLDER))
+            self._around[own] = [self._folder(folder) for folder in folders]
+        return self._around[own]
+
     def _folder(self, folder: Path) -> dict[str, Filed]:
         """Return what the files of a folder hold, each reply from the first one."""
         if folder not in self._folders:
@@ -193,3 +209,9 @@ def module_recording(root: Path, module: str) -> Path:
     """
     file = PurePosixPath(module)
     return recording_path(root / file.parent, file.stem)
+
+
+def _variables() -> dict[Any, Any] | None:
+    """Return the environment, to be compared; None where that is not cheap."""
+    data = getattr(os.environ, "_data", None)
+    return data.copy() if isinstance(data, dict) else None

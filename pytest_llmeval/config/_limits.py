@@ -16,6 +16,7 @@ LIMITS: Final = (
     "retries",
     "timeout_seconds",
     "deadline_seconds",
+    "cache_days",
 )
 
 

@@ -92,5 +92,4 @@ def _check_panels(models: Section, found: dict[str, ModelEntry]) -> None:
 
 def _limits(section: Section) -> Limits:
     section.only([field.name for field in fields(Limits)])
-    days = section.number("cache_days", above=0)
-    return Limits(**limits_of(section), cache_days=days)
+    return Limits(**limits_of(section))

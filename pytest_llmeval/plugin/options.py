@@ -50,9 +50,9 @@ OPTIONS = (
     Option(
         name="mode",
         metavar="MODE",
-        help="auto: recorded replies, else live; replay: recorded ones alone, no "
-        "network; record: as auto, and keep what was used; rerecord: live, and keep; "
-        "live: neither read nor keep",
+        help="auto: recorded replies, else cached ones, else live; replay: recorded "
+        "ones alone, no network; record: as auto, and record what was used; rerecord: "
+        "live, and record; live: no recordings and no cache",
     ),
     Option(
         name="generator",

@@ -20,7 +20,12 @@ __all__ = ["ModuleCounts", "RecordingWriter"]
 
 #: Options that leave it to the suite which cases run, and with which models.
 _HARMLESS: Final = frozenset(
-    {"mode", "report", "show", "max-unscored", "require", "concurrency", "save"}
+    {
+        *("mode", "concurrency", "budget"),
+        *("report", "show", "max-unscored", "require", "log-samples"),
+        *("save", "save-force", "compare", "fail-on", "allow-missing"),
+        *("require-baseline", "fail-on-unstable"),
+    }
 )
 #: How a case ends that has asked what it asks. One that could not be scored, or was
 #: skipped, would have asked for more.

@@ -32,6 +32,7 @@ from pytest_llmeval.recorder import SampleRun, begin, end
 __all__ = ["Run", "run_of"]
 
 _KEY = pytest.StashKey["Run"]()
+_NOTES = "llmeval_notes"
 _SAMPLE = pytest.StashKey[SampleRun]()
 _IN_BODY = pytest.StashKey[bool]()
 _PARTS = pytest.StashKey[list[Outcome]]()
@@ -192,6 +193,12 @@ class Run:
         sent = getattr(node, "workeroutput", None) or {}
         self.runtime.collected.take(sent.get("llmeval_collected", {}))
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Take what a worker of xdist says at its end; one that crashed says nothing."""
+        for note in getattr(node, "workeroutput", {}).get(_NOTES, ()):
+            self.outputs.note(note)
+
     # --- the end ---------------------------------------------------------------------
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -202,6 +209,7 @@ class Run:
         if self.is_worker:
             output = self.config.workeroutput  # type: ignore[attr-defined]
             output["llmeval_collected"] = self.runtime.collected.to_json()
+            output[_NOTES] = self.runtime.clients.settle()
             return (yield)
         self.bars.decide()
         decide_exit(session, self.outputs, self.runtime.settings, self.bars)

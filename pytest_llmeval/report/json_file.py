@@ -136,6 +136,7 @@ def _row(row: Row) -> dict[str, Any]:
         "cost_live": row.cost.live,
         "cost_known_calls": row.cost.known,
         "cost_calls": row.cost.calls,
+        "cost_by_role": dict(row.cost.by_role),
         "p50_seconds": row.latency.p50_seconds,
         "p95_seconds": row.latency.p95_seconds,
         "live_calls_timed": row.latency.n,

@@ -138,13 +138,17 @@ def _tokens(tokens: Tokens) -> Iterator[str]:
 
 
 def _cost(cost: Cost) -> Iterator[str]:
+    unknown = cost.calls - cost.known
     if cost.total is not None:
-        text = f"cost {money_text(cost.total)}"
+        text = f"cost {'at least ' if unknown else ''}{money_text(cost.total)}"
         if cost.live is not None and cost.live != cost.total:
             text += f" ({money_text(cost.live)} of it now)"
         yield text
-    if cost.known < cost.calls:
-        yield f"cost unknown for {_of(cost.calls - cost.known, cost.calls)}"
+    if len(cost.by_role) > 1:
+        parts = cost.by_role.items()
+        yield ", ".join(f"{role} {money_text(part)}" for role, part in parts)
+    if unknown:
+        yield f"cost unknown for {_of(unknown, cost.calls)}"
 
 
 def _of(part: int, calls: int) -> str:

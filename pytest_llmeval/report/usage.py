@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import fsum
 from typing import Any
 
@@ -17,6 +17,8 @@ __all__ = ["Cost", "Latency", "Origins", "Retries", "Tokens", "UsageCounter"]
 _WITHOUT_TOKENS = frozenset({"", "column", "python"})
 #: Nor does anybody send a bill for a fake or a model on this machine.
 _WITHOUT_PRICE = _WITHOUT_TOKENS | {"fake", "local"}
+#: Further clients have names of their own.
+_ROLES = ("generator", "judge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,9 @@ class Cost:
     known: int
     calls: int
     """Calls that may have cost something, `known` included."""
+    by_role: Mapping[str, float] = field(default_factory=dict)
+    """The parts of `total` of generator, judge and other clients; without those of
+    which no cost is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +87,7 @@ class UsageCounter:
         self._origins: Counter[str] = Counter()
         self._input = self._output = self._unknown = self._model_calls = 0
         self._costs: list[float] = []
+        self._costs_by_role: defaultdict[str, list[float]] = defaultdict(list)
         self._live_costs: list[float] = []
         self._priced_calls = 0
         self._seconds: list[float] = []
@@ -98,7 +104,7 @@ class UsageCounter:
                 continue
             self._origins[response["origin"]] += 1
             self._add_tokens(response)
-            self._add_cost(response)
+            self._add_cost(call["role"], response)
             self._add_seconds(call["role"], response)
 
     def _add_tokens(self, response: Mapping[str, Any]) -> None:
@@ -113,13 +119,14 @@ class UsageCounter:
         self._input += int(read or 0)
         self._output += int(written or 0)
 
-    def _add_cost(self, response: Mapping[str, Any]) -> None:
+    def _add_cost(self, role: str, response: Mapping[str, Any]) -> None:
         cost = _number(response.get("cost"))
         if cost is None:
             self._priced_calls += response["provider"] not in _WITHOUT_PRICE
             return
         self._priced_calls += 1
         self._costs.append(cost)
+        self._costs_by_role[role if role in _ROLES else "others"].append(cost)
         if response["origin"] == "live":
             self._live_costs.append(cost)
 
@@ -151,6 +158,11 @@ class UsageCounter:
             live=fsum(self._live_costs) if self._costs else None,
             known=len(self._costs),
             calls=self._priced_calls,
+            by_role={
+                role: fsum(self._costs_by_role[role])
+                for role in (*_ROLES, "others")
+                if role in self._costs_by_role
+            },
         )
 
     def latency(self) -> Latency:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from pytest_llmeval.types import clean_json
+from pytest_llmeval.types import clean_json, clean_text
 
-__all__ = ["canonical", "fingerprint", "request_key"]
+__all__ = ["canonical", "fingerprint", "normal", "request_key"]
+
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def canonical(request: Mapping[str, Any]) -> str:
@@ -22,9 +24,7 @@ def canonical(request: Mapping[str, Any]) -> str:
     Keys are sorted; a whole number is the same written as 1 or as 1.0, as it is on
     the wire.
     """
-    return json.dumps(
-        _whole_numbers(clean_json(request)), sort_keys=True, separators=(",", ":")
-    )
+    return _ENCODER.encode(_plain(request))
 
 
 def normal(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,11 +49,20 @@ def fingerprint(value: Any) -> str:
     return hashlib.sha256(canonical({"": value}).encode()).hexdigest()[:12]
 
 
-def _whole_numbers(value: Any) -> Any:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, dict):
-        return {key: _whole_numbers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_whole_numbers(item) for item in value]
-    return value
+def _plain(value: Any) -> Any:
+    """Return a value as `clean_json` does, a float that is whole as an int.
+
+    One walk, and types compared first: it is done for each question.
+    """
+    kind = type(value)
+    if kind is dict:
+        return {clean_text(str(key)): _plain(item) for key, item in value.items()}
+    if kind is list:
+        return [_plain(item) for item in value]
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else clean_json(value)
+    if value is None or isinstance(value, int):
+        return value
+    return _plain(clean_json(value))

@@ -133,8 +133,8 @@ class Recordings:
         if path.is_file():
             for number, line in enumerate(_lines(path), 1):
                 if line.strip():
-                    entry = _parsed(line, path, number)
-                    recordings.entries[entry.key] = entry
+                    key, entry = _parsed(line, path, number)
+                    recordings.entries[key] = entry
         return recordings
 
     def write(self, entries: Iterable[Entry], *, only_these: bool) -> Change | None:
@@ -209,10 +209,11 @@ def _lines(path: Path) -> list[bytes]:
     return data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
 
 
-def _parsed(line: bytes, path: Path, number: int) -> Entry:
+def _parsed(line: bytes, path: Path, number: int) -> tuple[str, Entry]:
+    """Return the entry of a line and its key, whatever key the line says."""
     try:
         entry = Entry.from_json(parse(line))
-        _ = entry.key, entry.replayed(Prompt.of(""))
+        key, _ = entry.key, entry.replayed(Prompt.of(""))
     except (ValueError, TypeError, KeyError, AttributeError) as exc:
         message = (
             f"{path.parent.name}/{path.name}:{number}: no recording "
@@ -220,7 +221,7 @@ def _parsed(line: bytes, path: Path, number: int) -> Entry:
             f"delete the line and record anew with --llmeval-mode=record"
         )
         raise UserError(message) from exc
-    return entry
+    return key, entry
 
 
 def _reason(line: bytes, exc: Exception) -> str:

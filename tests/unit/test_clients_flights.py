@@ -301,6 +301,15 @@ def test_what_another_process_asks_is_waited_for(
     assert model.asked == 0
 
 
+def test_a_process_that_takes_too_long_is_not_waited_for(
+    flights: Flights, child: subprocess.Popen[str]
+) -> None:
+    model = Model()
+
+    assert fetch(flights, model, Wanted(key=KEY, patience_seconds=0.01)) is None
+    assert model.asked == 1
+
+
 def test_a_process_that_dies_while_it_asks_blocks_nobody(
     flights: Flights, child: subprocess.Popen[str]
 ) -> None:

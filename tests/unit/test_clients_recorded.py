@@ -172,6 +172,28 @@ def test_a_secret_that_is_set_late_is_hidden_and_stays_hidden(
     assert shelf.redactor.text(KEY) == "[redacted]"
 
 
+def test_a_secret_that_changes_is_hidden_in_both_forms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf = Shelf(tmp_path)
+    shelf.hide(lambda: [os.environ.get("LAB_KEY", "")])
+    monkeypatch.setenv("LAB_KEY", KEY)
+    assert shelf.redactor is shelf.redactor  # nothing was set since
+
+    monkeypatch.setenv("LAB_KEY", f"{KEY}-new")
+
+    assert shelf.redactor.text(f"{KEY}-new {KEY}") == "[redacted] [redacted]"
+
+
+def test_a_secret_of_a_later_model_is_hidden(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    assert shelf.redactor.text(KEY) == KEY
+
+    shelf.hide(lambda: [KEY])
+
+    assert shelf.redactor.text(KEY) == "[redacted]"
+
+
 def test_names_and_ends_are_those_of_the_model(model: Counting, tmp_path: Path) -> None:
     backend = recorded(model, tmp_path, "auto")
     request = Request(prompt=Prompt.of("hi"))

@@ -113,6 +113,7 @@ def test_a_test_has_its_numbers() -> None:
     assert test["tokens"] == {"input": 0, "output": 0, "unknown": 2, "calls": 2}
     assert (test["cost"], test["cost_live"]) == (0.5, 0.5)
     assert (test["cost_known_calls"], test["cost_calls"]) == (1, 2)
+    assert test["cost_by_role"] == {"generator": 0.5}
     assert (test["p50_seconds"], test["p95_seconds"]) == (2.0, 2.0)
     assert test["live_calls_timed"] == 1
     assert test["origins"]["live"] == 2

@@ -264,7 +264,9 @@ def test_code_that_tells_its_usage_is_counted() -> None:
     row = row_of_calls(call(provider="python", cost=0.5))
 
     assert row.tokens == Tokens(input=10, output=2, unknown=0, calls=1)
-    assert row.cost == Cost(total=0.5, live=0.5, known=1, calls=1)
+    assert row.cost == Cost(
+        total=0.5, live=0.5, known=1, calls=1, by_role={"generator": 0.5}
+    )
 
 
 def test_cost_is_over_the_calls_whose_cost_is_known() -> None:
@@ -272,7 +274,23 @@ def test_cost_is_over_the_calls_whose_cost_is_known() -> None:
         call(cost=0.5), call(cost=0.25, origin="cache"), call("judge", cost=None)
     )
 
-    assert row.cost == Cost(total=0.75, live=0.5, known=2, calls=3)
+    assert row.cost == Cost(
+        total=0.75, live=0.5, known=2, calls=3, by_role={"generator": 0.75}
+    )
+
+
+def test_cost_is_told_apart_by_who_was_asked() -> None:
+    row = row_of_calls(
+        call("embedder", cost=0.125),
+        call("judge", cost=0.5),
+        call(cost=0.25),
+        call("translator", cost=0.125),
+        call("judge", cost=None),
+    )
+
+    parts = {"generator": 0.25, "judge": 0.5, "others": 0.25}
+    assert row.cost == Cost(total=1.0, live=1.0, known=4, calls=5, by_role=parts)
+    assert list(row.cost.by_role) == ["generator", "judge", "others"]
 
 
 def test_cost_that_is_known_of_no_call_is_none() -> None:
@@ -332,6 +350,8 @@ def test_the_run_adds_up_its_rows() -> None:
 
     assert report.totals == Totals(cases=2, passed=1, failed=1)
     assert report.tokens == Tokens(input=20, output=4, unknown=0, calls=2)
-    assert report.cost == Cost(total=1.0, live=1.0, known=1, calls=2)
+    assert report.cost == Cost(
+        total=1.0, live=1.0, known=1, calls=2, by_role={"generator": 1.0}
+    )
     assert report.latency.p50_seconds == 1.5
     assert report.origins == Origins(live=2)

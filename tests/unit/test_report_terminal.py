@@ -110,13 +110,13 @@ def test_a_report_with_everything() -> None:
         "             cases  passed  failed  unscored   rate  95 % CI",
         "test_x          11       9       1         1   90 %    60–98",
         "    f1 0.89 (n 11)   judge 1.00 (n 10, 1 unscored)",
-        "    tokens 19,000 in, 380 out · cost $0.0040 ($0.0036 of it now)",
+        "    tokens 19,000 in, 380 out · cost at least $0.0040 ($0.0036 of it now)",
         "    cost unknown for 9 of 19 calls · p50 0.80 s, p95 0.80 s",
         "test_routes      1       1       0         0  100 %   21–100",
         "    choice 1.00 (n 1)",
         "",
         "all             12      10       1         1   91 %    62–98",
-        "    tokens 19,000 in, 380 out · cost $0.0040 ($0.0036 of it now)",
+        "    tokens 19,000 in, 380 out · cost at least $0.0040 ($0.0036 of it now)",
         "    cost unknown for 9 of 19 calls · p50 0.80 s, p95 0.80 s",
         "",
         "live 18 · cached 1 · 4.20 s in all",
@@ -220,6 +220,15 @@ def test_tokens_and_cost_that_nobody_knows_are_said_to_be_unknown() -> None:
 
     assert "    tokens unknown for 1 call · cost unknown for 1 call" in lines_of(
         [record(calls=(unknown,))]
+    )
+
+
+def test_cost_is_told_apart_by_who_was_asked() -> None:
+    calls = (call(), call("judge", cost=0.25))
+
+    assert (
+        "    tokens 2,000 in, 40 out · cost $0.2504 · generator $0.0004, judge $0.2500"
+        in lines_of([record(calls=calls)])
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_llmeval.clients import Clients, Request
 from pytest_llmeval.config import Config, Limits
-from pytest_llmeval.store.key import canonical, request_key
+from pytest_llmeval.store.key import canonical, normal, request_key
 from pytest_llmeval.types import Message, Prompt
 
 XY, Z = Message(role="user", content="xy"), Message(role="user", content="z")
@@ -142,3 +142,20 @@ def test_canonical_forms_differ(one: Any, other: Any) -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", 1e300, -0.0])
 def test_any_value_has_a_canonical_form(value: Any) -> None:
     assert json.loads(canonical({"a": value})) is not None
+
+
+class Text(str):
+    """A text of an application's own kind."""
+
+
+def test_texts_and_mappings_of_other_kinds_are_what_they_hold() -> None:
+    from types import MappingProxyType
+
+    own: dict[Any, Any] = {
+        "a": (Text("x"), MappingProxyType({"b": 1.0})),
+        7: None,
+        "t": True,
+    }
+
+    assert canonical(own) == '{"7":null,"a":["x",{"b":1}],"t":true}'
+    assert normal(own) == {"7": None, "a": ["x", {"b": 1}], "t": True}

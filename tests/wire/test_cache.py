@@ -431,6 +431,27 @@ def pytest_collection_finish():
     assert len(lines) == 1
 
 
+def test_what_goes_wrong_on_a_worker_after_its_last_case_is_told(
+    lab_suite: Suite,
+) -> None:
+    lab_suite.write(
+        conftest="""
+import pytest
+
+@pytest.fixture(scope="session", autouse=True)
+def full_at_the_end(request):
+    yield
+    run = request.config.pluginmanager.getplugin("llmeval-run")
+    run.runtime.clients._flights.cache.notes.append("the cache is full by now")
+"""
+    )
+
+    result = lab_suite.run("-n2")
+
+    result.assert_outcomes(passed=2)
+    assert result.outlines.count("the cache is full by now") == 1
+
+
 # --- workers -------------------------------------------------------------------------
 
 
