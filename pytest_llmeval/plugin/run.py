@@ -192,11 +192,7 @@ class Run:
         """Take what a worker knows of the suite: here nothing was collected."""
         sent = getattr(node, "workeroutput", None) or {}
         self.runtime.collected.take(sent.get("llmeval_collected", {}))
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """Take what a worker of xdist says at its end; one that crashed says nothing."""
-        for note in getattr(node, "workeroutput", {}).get(_NOTES, ()):
+        for note in sent.get(_NOTES, ()):
             self.outputs.note(note)
 
     # --- the end ---------------------------------------------------------------------
