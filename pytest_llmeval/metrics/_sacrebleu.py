@@ -15,6 +15,7 @@ from pytest_llmeval.metrics._base import Declaration, one_of, scored_by
 from pytest_llmeval.metrics._explain import labelled, nearest_texts
 from pytest_llmeval.metrics._extras import needed
 from pytest_llmeval.metrics._texts import references_of, text_of
+from pytest_llmeval.stats import pooled
 from pytest_llmeval.types import Pool, Score
 
 __all__ = ["BLEU", "CHRF", "TER", "bleu", "chrf", "explain", "ter"]
@@ -27,11 +28,17 @@ TER: Final = Declaration(
 
 #: sacrebleu's tokenizers that need neither a further package nor a download.
 _TOKENIZERS: Final = ("13a", "intl", "zh", "char", "none")
+_SMOOTHINGS: Final = ("exp", "none", "add_one")
 
 
 @scored_by(BLEU)
 def bleu(
-    response: Any, expected: Any, *, tokenize: str = "13a", lowercase: bool = False
+    response: Any,
+    expected: Any,
+    *,
+    tokenize: str = "13a",
+    lowercase: bool = False,
+    smooth: str = "exp",
 ) -> Score:
     """Return the BLEU of the reply: how many runs of up to 4 words it shares.
 
@@ -45,20 +52,29 @@ def bleu(
         tokenize: ``13a`` (that of published numbers), ``intl``, ``zh``, ``char`` (for
             Japanese, Thai …) or ``none``.
         lowercase: Whether letter case matters not.
+        smooth: ``exp`` (sacrebleu's), or that of evaluate's ``bleu``, which knows no
+            effective order and counts the shortest reference: ``none``, or ``add_one``
+            where it says ``smooth=True``.
 
     Raises:
-        ConfigError: There is no such tokenizer.
+        ConfigError: There is no such tokenizer or smoothing.
         MissingExtraError: sacrebleu isn't installed.
     """
     one_of("tokenizer", tokenize, _TOKENIZERS, "bleu")
+    one_of("smoothing", smooth, _SMOOTHINGS, "bleu")
     metrics = needed("sacrebleu.metrics", extra="overlap", metric="bleu")
     text, references = _texts(response, expected)
     scorer = metrics.BLEU(tokenize=tokenize, lowercase=lowercase, effective_order=True)
     found = scorer.sentence_score(text, references)
-    counts = (*found.counts, *found.totals, found.sys_len, found.ref_len)
-    value = min(1.0, found.score / 100)
+    value, form, length = found.score / 100, "bleu", found.ref_len
+    if smooth != "exp":
+        form = f"bleu_{smooth}"
+        length = min(scorer.sentence_score(text, [r]).ref_len for r in references)
+    pool = _pool(form, (*found.counts, *found.totals, found.sys_len, length))
+    if smooth != "exp":
+        value = pooled(form, [pool.counts]) or 0.0
     details = _details(text, references, {"brevity_penalty": found.bp})
-    return BLEU.scored(value, "", details, _pool("bleu", counts))
+    return BLEU.scored(min(1.0, value), "", details, pool)
 
 
 @scored_by(CHRF)

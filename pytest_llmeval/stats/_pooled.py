@@ -21,8 +21,8 @@ def pooled(form: str, counts: Sequence[Sequence[float]]) -> float | None:
     """Return the value of a form over the sums of counts, None of nothing.
 
     Args:
-        form: ``bleu`` (matches of 1- to 4-grams, n-grams, words, words of the
-            reference), ``chrf2`` (for each order n-grams of text and reference, and
+        form: ``bleu``, ``bleu_none``, ``bleu_add_one`` (matches of 1- to 4-grams,
+            n-grams, words, words of the reference), ``chrf2`` (for each order n-grams of text and reference, and
             matches; the figure is beta), ``ratio`` (part, whole), ``f1`` (right, too
             many, missing), ``exp_rate`` (log-probability, units), ``bits`` (the same).
         counts: Of each case, all of the same length.
@@ -50,25 +50,35 @@ def pooled_label(form: str) -> str:
     return "micro" if form == "f1" else "corpus"
 
 
-def _bleu(sums: Sequence[float]) -> float:
-    """Return corpus BLEU, 0 to 1, orders without a match smoothed exponentially.
+def _bleu(sums: Sequence[float], smooth: str) -> float:
+    """Return corpus BLEU, 0 to 1.
 
-    Source: K. Papineni et al., "BLEU", ACL 2002; smoothing as in mteval v13a and
-    sacrebleu: the k-th order without a match counts 1 / 2^k of one match.
+    Source: K. Papineni et al., "BLEU", ACL 2002. An order without a match is smoothed
+    by ``exp`` as in mteval v13a and sacrebleu (the k-th such order counts 1 / 2^k of a
+    match), by ``add_one`` as in C.-Y. Lin and F. J. Och, "ORANGE", COLING 2004 (one
+    more match and n-gram in each order), or not at all (``none``).
     """
     matches, totals = sums[:_ORDERS], sums[_ORDERS : 2 * _ORDERS]
     words, reference_words = sums[2 * _ORDERS :]
-    if not any(matches):
+    if smooth == "add_one":
+        matches, totals = [m + 1 for m in matches], [t + 1 for t in totals]
+    elif smooth == "exp" and any(matches):
+        matches = _halved(matches)
+    if not words or not all(matches) or not all(totals):
         return 0.0
-    smoothing, logs = 1.0, []
-    for match, total in zip(matches, totals, strict=True):
-        if not total:
-            return 0.0
-        if not match:
-            smoothing /= 2
-        logs.append(log((match or smoothing) / total))
+    logs = [log(m / t) for m, t in zip(matches, totals, strict=True)]
     shortness = 1.0 if words >= reference_words else exp(1 - reference_words / words)
     return min(1.0, shortness * exp(fsum(logs) / _ORDERS))
+
+
+def _halved(matches: Sequence[float]) -> list[float]:
+    """Return matches, each 0 replaced by half of what the one before it was."""
+    smoothing, found = 1.0, []
+    for match in matches:
+        if not match:
+            smoothing /= 2
+        found.append(match or smoothing)
+    return found
 
 
 def _chrf(sums: Sequence[float], beta: float) -> float:
@@ -122,7 +132,9 @@ def _bits(sums: Sequence[float]) -> float | None:
 
 _FORMS: Final[Mapping[str, Callable[[Sequence[float]], float | None]]] = {
     "bits": _bits,
-    "bleu": _bleu,
+    "bleu": lambda sums: _bleu(sums, "exp"),
+    "bleu_add_one": lambda sums: _bleu(sums, "add_one"),
+    "bleu_none": lambda sums: _bleu(sums, "none"),
     "chrf": lambda sums: _chrf(sums, 2),
     "exp_rate": _exp_rate,
     "f1": _f1,

@@ -18,10 +18,10 @@ from pytest_llmeval.metrics import ter as edit_rate
 
 DATA = Path(__file__).parents[1] / "data" / "overlap_vectors.jsonl"
 VECTORS = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()]
-#: evaluate's BLEU is unsmoothed tensorflow/nmt, which is no metric of ours.
 SACREBLEU = [v for v in VECTORS if v["library"] in {"sacrebleu", "lm_eval"}]
 ROUGE = [v for v in VECTORS if v["metric"].startswith("rouge")]
 SENTENCES = [v for v in SACREBLEU if v["options"].get("level") == "sentence"]
+EVALUATE = [v for v in VECTORS if v["library"] == "evaluate" and v["metric"] == "bleu"]
 CORPORA = [v for v in SACREBLEU if v["options"]["level"] != "sentence"]
 
 
@@ -69,10 +69,37 @@ def test_rouge_has_rouge_scores_values(vector: dict[str, Any]) -> None:
     assert float(score) == pytest.approx(vector["value"], abs=1e-12)
 
 
-def test_the_vectors_are_all_used() -> None:
-    others = {v["id"] for v in VECTORS if v["library"] == "evaluate"} - {"m131"}
+@pytest.mark.parametrize("vector", EVALUATE, ids=identify)
+def test_evaluates_bleu_is_a_smoothing(vector: dict[str, Any]) -> None:
+    smooth = "add_one" if vector["options"]["smooth"] else "none"
+    score = bleu(vector["prediction"], vector["references"], smooth=smooth)
 
-    assert len(SENTENCES) + len(CORPORA) + len(ROUGE) + len(others) == len(VECTORS)
+    assert float(score) == pytest.approx(vector["value"], abs=1e-12)
+
+
+def test_the_vectors_are_all_used() -> None:
+    # evaluate's rouge is rouge_score's, and in that list.
+    used = len(SENTENCES) + len(CORPORA) + len(ROUGE) + len(EVALUATE)
+
+    assert used == len(VECTORS)
+
+
+OLAPH = [
+    json.loads(line)
+    for line in (DATA.parent / "olaph_vectors.jsonl").read_text("utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize("vector", OLAPH, ids=lambda v: str(v["id"]))
+def test_olaphs_numbers_are_these_metrics(vector: dict[str, Any]) -> None:
+    for name, value in vector["value"].items():
+        if value == "NaN":  # of texts that OLAPH leaves out, or evaluate can't divide
+            continue
+        options = {"smooth": "none"} if name == "bleu" else {}
+        score = metrics.score(
+            name, vector["prediction"], vector["references"], **options
+        )
+        assert float(score) == pytest.approx(value, abs=1e-12)
 
 
 @pytest.mark.parametrize("text", ["Paris", "It is Paris", "a b c d e f g"])
@@ -195,6 +222,7 @@ def test_of_many_references_three_are_shown() -> None:
     ("name", "options", "message"),
     [
         ("bleu", {"tokenize": "ja-mecab"}, "bleu has no tokenizer 'ja-mecab'"),
+        ("bleu", {"smooth": "floor"}, "bleu has no smoothing 'floor'"),
         ("chrf", {"char_order": 0}, "chrf's char_order is a whole number from 1 up"),
         ("chrf", {"word_order": -1}, "chrf's word_order is a whole number from 0 up"),
         ("chrf", {"beta": 1.5}, "chrf's beta is a whole number from 1 up, not 1.5"),
