@@ -20,6 +20,10 @@ _QUESTION: Final = f"""\
 {{{{ question }}}}
 """
 _ANSWER: Final = f"{_QUESTION}\nAnswer:"
+#: `exact` holds for a short reply alone.
+_SHORT_ANSWER: Final = (
+    f"{_QUESTION}\nReply with the answer alone, in as few words as it takes.\nAnswer:"
+)
 _CHOICES: Final = f"""\
 {_QUESTION}
 Choices:
@@ -62,7 +66,7 @@ _ALL: Final = (
         holds="a question and the expected answer",
         metric="exact",
         threshold=1.0,
-        prompt=_ANSWER,
+        prompt=_SHORT_ANSWER,
         columns={"expected": ("target",)},
     ),
     Kind(
@@ -71,7 +75,7 @@ _ALL: Final = (
         holds="a question and a list of acceptable answers",
         metric="exact",
         threshold=1.0,
-        prompt=_ANSWER,
+        prompt=_SHORT_ANSWER,
         columns={"expected": ("targets",)},
     ),
     Kind(

@@ -69,3 +69,30 @@ def test_a_misspelt_hook_is_pytests_to_refuse(suite: Suite) -> None:
         "unknown hook 'pytest_llmeval_metric'"
         in result.stderr.str() + result.stdout.str()
     )
+
+
+def test_an_embeddings_endpoint_gives_similarity(suite: Suite) -> None:
+    app = """
+        class Model:
+            def generate(self, prompt, **params):
+                return "abc"
+
+            def embed(self, texts):
+                return [[float(len(text)), 1.0] for text in texts]
+
+        model = Model()
+    """.replace("\n        ", "\n")
+    test = """
+        import pytest
+        from pytest_llmeval import assert_metric
+
+        @pytest.mark.llmeval([{"id": "a", "q": "?", "expected": "xyz"}])
+        def test_near(case, generator):
+            assert_metric(
+                generator(case, prompt="{{ q }}"), case, "similarity", threshold=0.99,
+                embedder=generator,
+            )
+    """.replace("\n        ", "\n")
+    suite.write(app=app, test_near=test)
+
+    suite.run("--llmeval-generator=python:app:model").assert_outcomes(passed=1)

@@ -468,7 +468,7 @@ def test_a_kind_brings_its_prompt(folder: Path) -> None:
 
     assert main([*arguments, "--generator=python:app:upper", "--kind=qa"]) == 0
     replies = [row["reply"] for row in rows_of(folder / "out.jsonl")]
-    assert replies[0] == "QUESTION:\nCAPITAL OF PERU?\n\nANSWER:"
+    assert replies[0].startswith("QUESTION:\nCAPITAL OF PERU?\n\nREPLY WITH THE ANSWER")
 
 
 def test_a_kind_that_needs_no_answer_is_answered_when_forced(
@@ -489,4 +489,4 @@ def test_columns_of_a_preset_are_read(folder: Path) -> None:
     arguments += ["--generator=python:app:upper", "--columns=dataflow", "--kind=qa"]
 
     assert main(arguments) == 0
-    assert rows_of(folder / "out.jsonl")[0]["reply"].endswith("WHY?\n\nANSWER:")
+    assert rows_of(folder / "out.jsonl")[0]["reply"].startswith("QUESTION:\nWHY?\n")

@@ -323,7 +323,15 @@ def test_choices_that_are_numbers_have_no_positions() -> None:
 
 
 def test_prompts_ask_for_what_is_read() -> None:
-    assert prompt_of("qa") == "Question:\nCapital of Peru?\n\nAnswer:"
+    assert (
+        prompt_of("qa")
+        == prompt_of("qa_multi")
+        == (
+            "Question:\nCapital of Peru?\n\nReply with the answer alone, in as few words as "
+            "it takes.\nAnswer:"
+        )
+    )
+    assert prompt_of("preference") == "Question:\nWhy?\n\nAnswer:"
     assert prompt_of("choice", context="It is by the sea.") == (
         "Context:\nIt is by the sea.\n\nQuestion:\nCapital of Peru?\n\nChoices:\n"
         "A. Cusco\nB. Lima\n\nReply with the letter of the right choice and nothing "
