@@ -104,7 +104,12 @@ class DialectBackend:
         whole = self.switches.applied(request, self.params)
         body = self.switches.without(self.dialect.body(self.model, whole))
         path = self.dialect.path(self.model)
-        reply = await self.server.ask(path, body, hint=hint_of, joined=self.joined)
+
+        def hint(said: str, sent: Mapping[str, Any]) -> str:
+            # A provider's own names for parameters stand deeper in some bodies.
+            return hint_of(said, {**whole.params, **sent})
+
+        reply = await self.server.ask(path, body, hint=hint, joined=self.joined)
         if not isinstance(reply.data, Mapping):
             raise self.server.no_object(
                 reply, wanted=self.dialect.wanted, speaks=self.dialect.speaks

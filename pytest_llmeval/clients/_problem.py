@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_llmeval.clients._completion import first_choice
+from pytest_llmeval.clients._details import is_day_spent, retry_delay_seconds
 from pytest_llmeval.clients._http import HttpReply
 from pytest_llmeval.clients._retry_after import retry_after_seconds
 from pytest_llmeval.types import as_text
@@ -29,7 +30,9 @@ _CONTEXT = re.compile(
     r"context_length_exceeded|exceed_context_size|maximum context length"
     r"|available context size|context window|prompt is too long"
     # llama.cpp's, of a text to be embedded, with status 500.
-    r"|tokens\) is too large to process",
+    r"|tokens\) is too large to process"
+    # Gemini's.
+    r"|input token count.*exceeds the maximum",
     re.IGNORECASE,
 )
 _HEADLINES = {
@@ -105,8 +108,13 @@ def problem_of(reply: HttpReply) -> Problem | None:
         status=reply.status if reply.status >= 400 else _status(error, code),
         said=_sentence(error) or body_text(reply),
         code=code,
-        retry_after_seconds=retry_after_seconds(reply.headers),
+        retry_after_seconds=_wait(reply, error),
     )
+
+
+def _wait(reply: HttpReply, error: Any) -> float | None:
+    by_header = retry_after_seconds(reply.headers)
+    return retry_delay_seconds(error) if by_header is None else by_header
 
 
 def body_text(reply: HttpReply) -> str:
@@ -135,7 +143,8 @@ def _error_of(data: Any, *, is_bad: bool) -> Any:
 def _code(error: Any) -> str:
     if not isinstance(error, Mapping):
         return ""
-    parts = (error.get("code"), error.get("type"), error.get("status"))
+    spent = "insufficient_quota" if is_day_spent(error) else None
+    parts = (error.get("code"), error.get("type"), error.get("status"), spent)
     return " ".join(str(part) for part in parts if part is not None)
 
 

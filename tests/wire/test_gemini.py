@@ -331,6 +331,80 @@ def test_its_errors_are_told_in_its_words(
     assert found.is_transient
 
 
+def quota(name: str, **more: Any) -> Any:
+    violation = {"quotaId": f"GenerateRequestsPer{name}PerProjectPerModel-FreeTier"}
+    details = [
+        {
+            "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+            "violations": [violation],
+        },
+        {"@type": "type.googleapis.com/google.rpc.RetryInfo", **more},
+    ]
+    error = {
+        "code": 429,
+        "message": "You exceeded your current quota",
+        "details": details,
+    }
+    return {"error": error}
+
+
+@pytest.mark.parametrize(
+    ("delay", "seconds"),
+    [("7s", 7), ("0.5s", 0.5), ("soon", None), (None, None), ("-7s", None)],
+)
+def test_it_says_in_its_details_how_long_to_wait(
+    lab: Lab, server: FaultServer, entry: dict[str, Any], delay: Any, seconds: Any
+) -> None:
+    server.always(quota("Minute", retryDelay=delay), status=429)
+
+    error = lab.error(**entry)
+
+    assert (error.retry_after_seconds, error.is_transient) == (seconds, True)
+
+
+def test_a_header_comes_before_the_details(
+    lab: Lab, server: FaultServer, entry: dict[str, Any]
+) -> None:
+    server.always(
+        quota("Minute", retryDelay="7s"), status=429, headers=(("retry-after", "3"),)
+    )
+
+    assert lab.error(**entry).retry_after_seconds == 3
+
+
+def test_a_days_quota_that_is_spent_is_not_asked_for_again(
+    lab: Lab, server: FaultServer, entry: dict[str, Any]
+) -> None:
+    server.always(quota("Day", retryDelay="39s"), status=429)
+
+    error = lab.error(**entry)
+
+    assert "the quota of the key is spent (429): You exceeded" in error.reason
+    assert not error.is_transient
+
+
+def test_a_prompt_that_is_too_long_is_told(
+    lab: Lab, server: FaultServer, entry: dict[str, Any]
+) -> None:
+    words = (
+        "The input token count (9) exceeds the maximum number of tokens allowed (8)."
+    )
+    server.always({"error": {"code": 400, "message": words}}, status=400)
+
+    assert "too long for the model's context (400): " in lab.error(**entry).reason
+
+
+def test_a_parameter_it_does_not_take_names_the_switch(
+    lab: Lab, server: FaultServer, entry: dict[str, Any]
+) -> None:
+    words = "temperature is not supported by this model"
+    server.always({"error": {"code": 400, "message": words}}, status=400)
+
+    error = lab.error(params={"temperature": 0}, **entry)
+
+    assert f"{words}; with omit: [temperature] in its entry" in error.reason
+
+
 def test_an_unknown_model_is_told_with_those_there_are(
     lab: Lab, server: FaultServer, entry: dict[str, Any]
 ) -> None:
