@@ -19,6 +19,7 @@ from pytest_llmeval import (
     EvalAssertionError,
     Generator,
     Judge,
+    Likelihood,
     Message,
     Pairwise,
     Prompt,
@@ -51,6 +52,15 @@ def test_capitals(case: Case, generator: Generator, judge: Judge) -> None:
     assert_f1(response, case, threshold=0.6)
     assert_judge(response, case, judge, rubric="Names the right city and nothing else.")
     assert_pairwise(response, case, judge, against=case["old_reply"], expect="win")
+
+
+def test_what_is_said_of_given_texts(generator: Generator) -> None:
+    found = generator.loglikelihood("The capital of Peru is", " Lima")
+    assert_type(found, Likelihood)
+    assert_type(found.logprob, float)
+    assert_type(found.is_greedy, bool | None)
+    assert_type(generator.loglikelihood_rolling("Lima."), Likelihood)
+    assert_type(generator.embed(["Lima", "Cusco"]), list[list[float]])
 
 
 def test_ways_to_ask(generator: Generator) -> None:
