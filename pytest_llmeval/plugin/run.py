@@ -24,6 +24,7 @@ from pytest_llmeval.plugin.cases import case_run, record_of
 from pytest_llmeval.plugin.exit_status import decide_exit
 from pytest_llmeval.plugin.junit import mark_statuses
 from pytest_llmeval.plugin.outcomes import Outcome, outcome_of, with_parts
+from pytest_llmeval.plugin.outlived import Outlived
 from pytest_llmeval.plugin.outputs import Outputs
 from pytest_llmeval.plugin.recordings import ModuleCounts
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
@@ -52,6 +53,8 @@ class Run:
         self.outputs = Outputs(config, self.runtime)
         self.bars = Bars(self)
         self._counts = ModuleCounts((), config)
+        self.outlived = Outlived()
+        self.runtime.on_asked = self.outlived.note
 
     def collected(self, items: list[pytest.Item]) -> None:
         """Count what was collected, before any of it is deselected."""
@@ -77,6 +80,7 @@ class Run:
             item.stash[_PARTS] = []
             sample = item.stash[_SAMPLE] = SampleRun(case_run(item, self.runtime))
             sample.is_in_setup = True
+            self.outlived.begin(sample)
             begin(sample)
 
     def sample_of(self, item: pytest.Item) -> SampleRun:
@@ -140,6 +144,8 @@ class Run:
         self, pyfuncitem: pytest.Function
     ) -> Generator[None, Any, Any]:
         """Warn, within the call, about a body that checked nothing."""
+        if (sample := pyfuncitem.stash.get(_SAMPLE, None)) is not None:
+            self.outlived.check(pyfuncitem, sample.run.plan)
         result = yield
         if _SAMPLE in pyfuncitem.stash:
             warn_if_unchecked(pyfuncitem)
@@ -242,6 +248,7 @@ def run_of(config: pytest.Config) -> Run:
         run = config.stash[_KEY] = Run(config)
         config.pluginmanager.register(run, "llmeval-run")
         config.pluginmanager.register(run.bars, "llmeval-bars")
+        config.pluginmanager.register(run.outlived, "llmeval-outlived")
         if is_wanted(config):
             config.pluginmanager.register(Ahead(run), "llmeval-ahead")
         config.pluginmanager.register(Calibrating(), "llmeval-calibrating")
