@@ -8,7 +8,7 @@ is listed, and one that lets everything through fails the run: it checks nothing
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from pytest_llmeval.plugin._internals import parameters
 from pytest_llmeval.plugin.bodies import call_body
 from pytest_llmeval.plugin.survivors import Survivors
 from pytest_llmeval.recorder import SampleRun, begin, current_sample
-from pytest_llmeval.types import Call, Case, Response, as_text
+from pytest_llmeval.types import Call, Case, Check, Response, as_text
 
 if TYPE_CHECKING:
     from pytest_llmeval.plugin.run import Run
@@ -116,19 +116,21 @@ class Mutants:
             mutant.stand_in = _stand_in(role, versions, sample.calls)
             mutant.deferred = []  # one check that fails hides no other
             begin(mutant)
-            has_passed = _ends_well(item) and not mutant.deferred
+            error = _raised(item)
+            sample.recordings += mutant.recordings
             sample.calls += (
                 replace(call, role=_ROLE if call.role == "judge" else call.role)
                 for call in mutant.calls
             )
+            errors = len(mutant.deferred) + (error is not None)
             yield {
                 "kind": kind,
-                "passed": has_passed,
+                "passed": _accepted(errors, mutant.checks),
                 "checks": {
-                    check.name: check.passed
+                    check.name: None if _is_unasked(check) else check.passed is True
                     for check in mutant.checks
                     # A check of money or time says nothing about a text.
-                    if check.response is not None
+                    if check.response is not None or _is_unasked(check)
                 },
             }
 
@@ -196,13 +198,33 @@ def _can_run_again(item: pytest.Function) -> bool:
     return not (is_claimed and inspect.iscoroutinefunction(item.obj))
 
 
-def _ends_well(item: pytest.Function) -> bool:
-    """Run the body; whatever it raises, it did not accept the reply."""
+def _raised(item: pytest.Function) -> BaseException | None:
+    """Run the body, and return what ended it early."""
     names = inspect.signature(item.obj).parameters
     arguments = {name: item.funcargs[name] for name in names if name in item.funcargs}
     try:
         if call_body(item) is None:
             item.obj(**arguments)
-    except (Exception, pytest.fail.Exception, pytest.skip.Exception):  # noqa: BLE001
+    except (Exception, pytest.fail.Exception, pytest.skip.Exception) as exc:  # noqa: BLE001
+        return exc
+    return None
+
+
+#: Why nothing can be said of an assertion: it was not the reply that was refused.
+_UNASKED = frozenset({"recording", "provider"})
+
+
+def _is_unasked(check: Check) -> bool:
+    """Whether a judge could not be asked about the wrong reply."""
+    if check.passed is not None or check.judge is not None:
         return False
-    return True
+    return check.cause in _UNASKED or (
+        check.cause == "judge" and check.metric in {"judge", "pairwise"}
+    )
+
+
+def _accepted(errors: int, checks: Sequence[Check]) -> bool | None:
+    """Whether the whole body took the reply; None where that could not be seen."""
+    if not errors:
+        return True
+    return None if errors <= sum(map(_is_unasked, checks)) else False

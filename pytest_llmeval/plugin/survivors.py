@@ -16,8 +16,12 @@ __all__ = ["Survivors"]
 class _Count:
     tried: int = 0
     passed: int = 0
+    unknown: int = 0
 
-    def add(self, has_passed: bool) -> None:
+    def add(self, has_passed: bool | None) -> None:
+        if has_passed is None:  # its judge could not be asked
+            self.unknown += 1
+            return
         self.tried += 1
         self.passed += has_passed
 
@@ -49,7 +53,7 @@ class Survivors:
             counts.whole[one["kind"]].add(one["passed"])
             for name, passed in one["checks"].items():
                 kinds = counts.checks.setdefault(name, _kinds())
-                kinds[one["kind"]].add(passed is True)
+                kinds[one["kind"]].add(passed)
 
     @property
     def vacuous(self) -> list[str]:
@@ -70,14 +74,14 @@ class Survivors:
         for test, counts in self.tests.items():
             whole = _sum(counts.whole)
             name = printable(test.partition("::")[2] or test)
-            if not whole.tried:
+            if not whole.tried and not whole.unknown:
                 yield f"{name}: not tried, it asked no model", False
                 continue
             caught = whole.tried - whole.passed
-            yield (
-                f"{name}: {caught} of {whole.tried} wrong replies were caught",
-                whole.is_vacuous,
-            )
+            text = f"{name}: {caught} of {whole.tried} wrong replies were caught"
+            if whole.unknown:
+                text += f", {whole.unknown} not judged (the judge could not be asked)"
+            yield text, whole.is_vacuous
             if whole.passed and not counts.checks:
                 yield f"    its asserts let through {_by_kind(counts.whole)}", False
             for check, kinds in counts.checks.items():
@@ -94,9 +98,13 @@ class Survivors:
             "tests": {
                 test: {
                     name: {
-                        kind: {"tried": count.tried, "passed": count.passed}
+                        kind: {
+                            "tried": count.tried,
+                            "passed": count.passed,
+                            "unknown": count.unknown,
+                        }
                         for kind, count in kinds.items()
-                        if count.tried
+                        if count.tried or count.unknown
                     }
                     for name, kinds in self._named(counts)
                 }
@@ -109,6 +117,7 @@ def _sum(kinds: Mapping[str, _Count]) -> _Count:
     return _Count(
         tried=sum(count.tried for count in kinds.values()),
         passed=sum(count.passed for count in kinds.values()),
+        unknown=sum(count.unknown for count in kinds.values()),
     )
 
 

@@ -18,7 +18,7 @@ def answer(question):
 
 def grade(prompt):
     reply = prompt.rpartition("<<<reply ")[2]
-    return "PASS: it names one" if "capital" in reply else "FAIL: none"
+    return "PASS: it names one" if "capital" in reply else "FAIL: it names none"
 """
 HEAD = """
 import pytest
@@ -225,3 +225,40 @@ def test_capitals(case, generator):
     )
 
     assert section(capitals.run())[0].endswith("wrong replies were caught")
+
+
+def test_a_judge_that_can_not_be_asked_is_no_catch(capitals: Suite) -> None:
+    capitals.write(
+        llmeval_yaml="models: {grader: {provider: python, model: 'app:grade'}}\n",
+        test_a=HEAD
+        + """
+@pytest.mark.llmeval(ROWS, generator="python:app:answer", judge="grader")
+def test_capitals(case, generator, judge):
+    assert_judge(generator(case), case, judge)
+""",
+    )
+    capitals.run("--llmeval-mode=record").assert_outcomes(passed=2)
+
+    result = capitals.run("--llmeval-mode=replay", "--llmeval-mutate")
+
+    assert result.ret == 0
+    assert section(result) == [
+        "test_capitals: 0 of 0 wrong replies were caught, 10 not judged (the judge "
+        "could not be asked)"
+    ]
+
+
+def test_what_was_recorded_of_wrong_replies_is_replayed(capitals: Suite) -> None:
+    capitals.write(
+        test_a=HEAD
+        + """
+@given
+def test_capitals(case, generator, judge):
+    assert_judge(generator(case), case, judge)
+"""
+    )
+    capitals.run("--llmeval-mode=record", "--llmeval-mutate")
+
+    result = capitals.run("--llmeval-mode=replay", "--llmeval-mutate")
+
+    assert section(result)[0] == "test_capitals: 7 of 10 wrong replies were caught"
