@@ -158,7 +158,6 @@ GOLDEN: list[tuple[str, Callable[[], object], str]] = [
         number failed: the reply says 41, not 43
           expected  43
           read      41 (the last number)
-          in        It has 10 districts, or 41.
           reply     It has 10 districts, or 41.
         """,
     ),
