@@ -78,7 +78,7 @@ class MathProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             encoding="utf-8",
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env=_environment(),
         )
         self._owner = os.getpid()
         atexit.register(self.stop)
@@ -111,6 +111,14 @@ class MathProcess:
             message = "the process that compares formulas ended without an answer"
             raise UnscoredError(message, cause="suite")
         return line
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of the worker, which imports what we can."""
+    # pytest sets and deletes a variable in another thread: copying would trip over it.
+    names = list(os.environ)
+    found = {name: value for name in names if (value := os.environ.get(name))}
+    return {**found, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 #: One worker for all metrics of a process. It has no other owner: metrics are plain
