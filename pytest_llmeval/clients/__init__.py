@@ -15,7 +15,7 @@ from pytest_llmeval.clients._clients import Clients
 from pytest_llmeval.clients._cut import CutAccepted
 from pytest_llmeval.clients._embeddings import without_embeddings
 from pytest_llmeval.clients._given import is_able, without_likelihoods
-from pytest_llmeval.clients._keeper import remove_shared
+from pytest_llmeval.clients._shared_file import remove_shared
 from pytest_llmeval.clients.panel import Panel, members_of
 
 __all__ = [

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_llmeval.clients._host import Ended, Host, How
-from pytest_llmeval.clients._keeper import InProcess, Keeper, Shared, SharedFile
+from pytest_llmeval.clients._keeper import InProcess, Keeper, Shared
+from pytest_llmeval.clients._shared_file import SharedFile
 from pytest_llmeval.config import Limits
 from pytest_llmeval.errors import ProviderError
 
@@ -66,6 +67,7 @@ class Limiter:
         self._queue: list[_Waiter] = []
         self._count = 0
         self._held = 0
+        self._is_closed = False
         self._timer: asyncio.TimerHandle | None = None
         self._output = _FIRST_GUESS_TOKENS
 
@@ -115,6 +117,12 @@ class Limiter:
                 )
             )
 
+    def close(self) -> None:
+        """Grant nothing any more."""
+        self._is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+
     def give_up(self) -> None:
         """Note that a call has made all its attempts and heard nothing."""
         self.is_given_up = not self._has_answered
@@ -147,6 +155,8 @@ class Limiter:
         """Give back the slot of a request that ended, and grant what can be granted."""
         import asyncio
 
+        if self._is_closed:
+            return
         loop = asyncio.get_running_loop()
         now = loop.time()
         with self._keeper.host(now) as host:
@@ -227,7 +237,10 @@ class Limiters:
         return limiter
 
     def close(self) -> None:
-        """Close what is shared."""
+        """Close what is shared; who still holds a slot gives it back to nobody."""
+        for limiter, _ in self._made.values():
+            limiter.close()
+        self._made.clear()
         if self._file is not None:
             self._file.close()
 

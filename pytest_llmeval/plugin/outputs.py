@@ -68,7 +68,7 @@ class Outputs:
         if self._journal is None:
             home = self._runtime.root / ".llmeval"
             self._journal = Journal.open(home, self.header())
-        self._journal.append(data)
+        self._journal.append(record.to_json())
 
     def note(self, text: str) -> None:
         """Add a line to the summary; one that several workers have is told once."""

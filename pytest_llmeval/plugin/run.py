@@ -15,22 +15,15 @@ import pytest
 
 from pytest_llmeval.errors import EvalAssertionError, UnscoredError
 from pytest_llmeval.plugin import summary
-from pytest_llmeval.plugin._internals import (
-    clean_report,
-    has_texts,
-    name_crash,
-    redact_report,
-)
-from pytest_llmeval.plugin.ahead import Ahead
+from pytest_llmeval.plugin._internals import clean_report, name_crash, redact_report
+from pytest_llmeval.plugin.ahead import Ahead, is_wanted
 from pytest_llmeval.plugin.bars import Bars
 from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.calibrating import Calibrating
-from pytest_llmeval.plugin.cases import case_run, forget_run, record_of
-from pytest_llmeval.plugin.circumstances import is_wanted
+from pytest_llmeval.plugin.cases import case_run, record_of
 from pytest_llmeval.plugin.exit_status import decide_exit
 from pytest_llmeval.plugin.junit import mark_statuses
 from pytest_llmeval.plugin.outcomes import Outcome, outcome_of, with_parts
-from pytest_llmeval.plugin.outlived import Outlived
 from pytest_llmeval.plugin.outputs import Outputs
 from pytest_llmeval.plugin.recordings import ModuleCounts
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
@@ -59,8 +52,6 @@ class Run:
         self.outputs = Outputs(config, self.runtime)
         self.bars = Bars(self)
         self._counts = ModuleCounts((), config)
-        self.outlived = Outlived()
-        self.runtime.on_asked = self.outlived.note
 
     def collected(self, items: list[pytest.Item]) -> None:
         """Count what was collected, before any of it is deselected."""
@@ -78,7 +69,6 @@ class Run:
             if _SAMPLE in item.stash:
                 end()
                 del item.stash[_SAMPLE]
-                forget_run(item)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -87,7 +77,6 @@ class Run:
             item.stash[_PARTS] = []
             sample = item.stash[_SAMPLE] = SampleRun(case_run(item, self.runtime))
             sample.is_in_setup = True
-            self.outlived.begin(sample)
             begin(sample)
 
     def sample_of(self, item: pytest.Item) -> SampleRun:
@@ -110,8 +99,7 @@ class Run:
         report: pytest.TestReport = yield
         sample = item.stash.get(_SAMPLE, None)
         if sample is None:
-            if has_texts(report):
-                redact_report(report, self.runtime.redactor)
+            redact_report(report, self.runtime.redactor)
             return report
         if call.when == "setup":
             sample.is_in_setup = False
@@ -135,8 +123,7 @@ class Run:
             summary.add_section(report, sample, error)
             if isinstance(error, EvalAssertionError | UnscoredError):
                 name_crash(report, outcome.reason)
-        if has_texts(report):
-            clean_report(report, self.runtime.redactor)
+        clean_report(report, self.runtime.redactor)
         return report
 
     @pytest.hookimpl(wrapper=True)
@@ -153,8 +140,6 @@ class Run:
         self, pyfuncitem: pytest.Function
     ) -> Generator[None, Any, Any]:
         """Warn, within the call, about a body that checked nothing."""
-        if (sample := pyfuncitem.stash.get(_SAMPLE, None)) is not None:
-            self.outlived.check(pyfuncitem, sample.run.plan)
         result = yield
         if _SAMPLE in pyfuncitem.stash:
             warn_if_unchecked(pyfuncitem)
@@ -178,8 +163,7 @@ class Run:
         report.llmeval_in_module = in_module  # type: ignore[attr-defined]
         notes = self.runtime.clients.trouble()
         report.llmeval_notes = notes  # type: ignore[attr-defined]
-        source = report.llmeval["source"] or ""
-        properties = {"llmeval_source": source, "llmeval_status": ""}
+        properties = {"llmeval_source": record.source or "", "llmeval_status": ""}
         if outcome.status == "unscored":
             properties["llmeval_status"] = "unscored"
         for entry in properties.items():
@@ -258,7 +242,6 @@ def run_of(config: pytest.Config) -> Run:
         run = config.stash[_KEY] = Run(config)
         config.pluginmanager.register(run, "llmeval-run")
         config.pluginmanager.register(run.bars, "llmeval-bars")
-        config.pluginmanager.register(run.outlived, "llmeval-outlived")
         if is_wanted(config):
             config.pluginmanager.register(Ahead(run), "llmeval-ahead")
         config.pluginmanager.register(Calibrating(), "llmeval-calibrating")

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from pytest_llmeval.clients import Owner, Request, remove_shared
 from pytest_llmeval.clients._host import Ended, Host
-from pytest_llmeval.clients._keeper import Shared, SharedFile
-from pytest_llmeval.clients.limits import Limiter
+from pytest_llmeval.clients._keeper import Shared
+from pytest_llmeval.clients._shared_file import SharedFile
+from pytest_llmeval.clients.limits import Limiter, Limiters
 from pytest_llmeval.config import Limits
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.types import Prompt
@@ -228,6 +229,30 @@ def test_workers_with_queues_keep_to_the_limit_and_all_get_their_turn(
     assert most == concurrency
     # Neither had to wait for the other's end.
     assert min(Counter(done[:24]).values()) >= 24 / 4
+
+
+def test_a_closed_limiter_leaves_the_file_closed(
+    tmp_path: Path, in_virtual_time: Run
+) -> None:
+    file = keeper(tmp_path).file
+    limiters = Limiters(file)
+
+    async def hold() -> None:
+        limiter = limiters.of("x", Limits())
+        request = Request(prompt=Prompt.of("hi"))
+        async with limiter.slot(request, is_new=True, deadline=math.inf):
+            await asyncio.sleep(60)
+
+    async def run() -> None:
+        task = asyncio.create_task(hold())
+        await asyncio.sleep(30)
+        limiters.close()
+        task.cancel()
+        await asyncio.wait([task])
+
+    in_virtual_time(run())
+
+    assert file._connection is None
 
 
 # --- the file ------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from pytest_llmeval.clients import Clients, Owner, Request
 from pytest_llmeval.clients._launch import Launch
 from pytest_llmeval.clients.local import LocalBackend
 from pytest_llmeval.clients.models import MODELS
-from pytest_llmeval.clients.retry import RetryBackend
 from pytest_llmeval.config import Config, Limits
 from pytest_llmeval.errors import ConfigError, ProviderError
 from pytest_llmeval.types import Prompt
@@ -165,10 +164,10 @@ def local(
     root: Path, owner: Owner | None = None, config: Config | None = None
 ) -> LocalBackend:
     clients = Clients(config or Config(), root, "live", owner)
-    wrapped = clients.backend("local:smollm2")
-    assert isinstance(wrapped, RetryBackend)
-    assert isinstance(wrapped.inner, LocalBackend)
-    return wrapped.inner
+    backend: Any = clients.backend("local:smollm2")
+    while not isinstance(backend, LocalBackend):
+        backend = backend.inner
+    return backend
 
 
 def error_of(backend: LocalBackend) -> ProviderError:
