@@ -59,8 +59,8 @@ def is_denied(text: str, start: int, end: int) -> bool:
         start: Where the letter or text of the choice begins.
         end: Where it ends.
     """
-    before = text[max(start - _AROUND, 0) : start]
-    after = text[end : end + _AROUND]
+    before = text[max(start - _AROUND, 0) : start].rpartition("\n")[2]
+    after = text[end : end + _AROUND].partition("\n")[0]
     if _AFTER.match(after) is not None:
         return True
     if _BEFORE.search(before) is None:

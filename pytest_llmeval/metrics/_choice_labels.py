@@ -130,7 +130,11 @@ def _is_label(match: re.Match[str]) -> bool:
     text, start, end = match.string, match.start(), match.end()
     if _NAME_BEFORE.search(text, max(start - 12, 0), start):
         return False
-    if match[1] == "I" and text[end : end + 1] in {" ", ""}:
+    if (
+        match[1] == "I"
+        and text[end : end + 1] in {" ", ""}
+        and text[end + 1 : end + 2] != "("
+    ):
         return _VERB_AFTER.match(text, end) is not None and text[end : end + 3] == " is"
     if match[1] == "A" and _LOWER_AFTER.match(text, end):
         return _VERB_AFTER.match(text, end) is not None

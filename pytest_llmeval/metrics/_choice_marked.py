@@ -18,6 +18,8 @@ _TEXT_AFTER: Final = re.compile(r"\s*[(:]|\s*[.)-]\s+\S")
 
 def marked_pick(reply: Reply) -> Pick | None:
     for span in marked(reply.text):
+        if span.begin in reply.within_texts:
+            continue  # a word of a choice, not of the reply
         pick = _in_span(reply, span, f"after {span.name!r}")
         # "so" need not be followed by the answer.
         if pick is not None and not (span.is_weak and pick.status != "ok"):

@@ -52,6 +52,8 @@ _ANY_END: Final = re.compile(r"[.!?;](?=[\s\"')\]]|$)|[。！？；]|\n")
 class Span:
     """A place where an answer is marked."""
 
+    begin: int
+    """Of the marker."""
     start: int
     """Of what follows the marker, decoration included."""
     first: int
@@ -77,11 +79,18 @@ def _span(text: str, match: re.Match[str], limit: int) -> Span:
     if name.endswith("{"):
         closing = text.find("}", match.end(), limit)
         end = closing if closing >= 0 else limit
-        return Span(start=match.end(), first=match.end(), end=end, name=name[:-1])
+        return Span(
+            begin=match.start(),
+            start=match.end(),
+            first=match.end(),
+            end=end,
+            name=name[:-1],
+        )
     skipped = _DECORATION.match(text, match.end(), limit)
     first = skipped.end() if skipped else match.end()
     found = _SENTENCE_END.search(text, first, limit)
     return Span(
+        begin=match.start(),
         start=match.end(),
         first=first,
         end=found.start() if found else limit,

@@ -62,7 +62,7 @@ def _whole(reply: Reply) -> Pick | None:
 
 def _all_but(reply: Reply) -> Pick | None:
     match = _EXCEPT.search(reply.text) if reply.question.multiple else None
-    if match is None:
+    if match is None or match.start() in reply.within_texts:
         return None
     end = reply.text.find(".", match.end())
     part = reply.text[match.end() : end if end >= 0 else len(reply.text)]
@@ -148,12 +148,17 @@ def _last(reply: Reply) -> Pick | None:
 def _positive(reply: Reply) -> Pick | None:
     """Return what is said to be right: "B fits", "London is correct"."""
     text, rule = reply.text, "what it says is right"
-    found = [m.letter for m in reply.mentions if _POSITIVE.match(text, m.end)]
+    found = [m.letter for m in reply.mentions if _is_positive(text, m.end)]
     if not found:
-        found = [LETTERS[p.index] for p in reply.places if _POSITIVE.match(text, p.end)]
+        found = [LETTERS[p.index] for p in reply.places if _is_positive(text, p.end)]
     if not found or (len(set(found)) > 1 and not reply.question.multiple):
         return None
     return reply.question.of_letters(found, rule)
+
+
+def _is_positive(text: str, end: int) -> bool:
+    line_end = text.find("\n", end)
+    return bool(_POSITIVE.match(text, end, line_end if line_end >= 0 else len(text)))
 
 
 def _named(reply: Reply) -> Pick | None:

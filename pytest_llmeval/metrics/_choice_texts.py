@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_llmeval.metrics._choice_denial import is_denied
 from pytest_llmeval.metrics._choice_labels import cleaned
 from pytest_llmeval.metrics._normalise import PRESETS
 from pytest_llmeval.metrics._number_reading import read_number
@@ -86,14 +85,12 @@ class ChoiceTexts:
         return self._plain.index(plain) if self._plain.count(plain) == 1 else None
 
     def places(self, text: str) -> list[Place]:
-        """Return where a cleaned text says a choice and does not deny it, in order.
+        """Return where a cleaned text says a choice, in order; denials are no matter.
 
         Where texts of choices overlap, the longest counts: "New York City" says no
         "New York".
         """
-        plain = folded(text)
-        if len(plain) != len(text):  # places would not be those of the text
-            text = plain
+        plain = _folded(text)
         found = sorted(self._every(plain), key=lambda p: (p.start - p.end, p.start))
         kept, taken = [], bytearray(len(plain))
         for place in found:
@@ -101,7 +98,7 @@ class ChoiceTexts:
                 kept.append(place)
                 taken[place.start : place.end] = b"\1" * (place.end - place.start)
         kept.sort(key=lambda place: place.start)
-        return [p for p in kept if not is_denied(text, p.start, p.end)]
+        return kept
 
     def _every(self, plain: str) -> Iterator[Place]:
         for index, needle in enumerate(self._needles):
@@ -131,8 +128,17 @@ class ChoiceTexts:
         return _ALL.fullmatch(_needle(text)) is not None
 
 
+def _folded(text: str) -> str:
+    """Return `text` without letter case, each character in its place."""
+    plain = folded(text)
+    if len(plain) == len(text):
+        return plain
+    pairs = ((char, folded(char)) for char in text)
+    return "".join(small if len(small) == 1 else char for char, small in pairs)
+
+
 def _needle(text: str) -> str:
-    return " ".join(folded(text).split()).strip(_EDGE)
+    return " ".join(_folded(text).split()).strip(_EDGE)
 
 
 def _only(pattern: re.Pattern[str], needles: Sequence[str]) -> int | None:

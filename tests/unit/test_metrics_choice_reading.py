@@ -219,6 +219,32 @@ def test_the_texts_of_choices_are_read(
     assert picked(reply, choices) == letter
 
 
+DENIALS = (
+    "Yes, it is so.",
+    "No, it is actually not.",
+    "I do not know",
+    "No, all but one",
+)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "B. No, it is actually not.\nD. No, all but one",
+        "Answer: B (No, it is actually not.), D (No, all but one)",
+        "- No, it is actually not.\n- No, all but one",
+        "B: No, it is actually not. D: No, all but one.",
+    ],
+)
+def test_what_a_choice_says_is_no_word_of_the_reply(reply: str) -> None:
+    assert picked(reply, DENIALS, multiple=True) == "BD"
+
+
+def test_characters_that_fold_to_several_keep_their_places() -> None:
+    assert picked("Die Straße führt nach Berlin.") == "C"
+    assert picked("It is the Straße", ["Weg", "Straße"]) == "B"
+
+
 def test_positions_count_from_the_declared_base() -> None:
     assert read_choices("0", CITIES, base=0).labels == ("A",)
     assert read_choices("4", CITIES, base=0).status == "out_of_range"
