@@ -214,4 +214,8 @@ def module_recording(root: Path, module: str) -> Path:
 def _variables() -> dict[Any, Any] | None:
     """Return the environment, to be compared; None where that is not cheap."""
     data = getattr(os.environ, "_data", None)
-    return data.copy() if isinstance(data, dict) else None
+    if not isinstance(data, dict):
+        return None
+    # pytest itself sets this one for each phase of each test.
+    own = {os.fsencode("PYTEST_CURRENT_TEST"), "PYTEST_CURRENT_TEST"}
+    return {name: value for name, value in data.items() if name not in own}

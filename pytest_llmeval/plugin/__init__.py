@@ -164,7 +164,7 @@ def pytest_collection_modifyitems(
         from pytest_llmeval.plugin.collect import select
         from pytest_llmeval.plugin.run import run_of
 
-        run_of(config).collected(items)
+        run_of(config)
         select(config, items)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_llmeval.plugin.against import save
 from pytest_llmeval.plugin.collect import label_of
-from pytest_llmeval.plugin.recordings import RecordingWriter
+from pytest_llmeval.plugin.recordings import RecordingWriter, drops_unused
 from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.report import json_file
 from pytest_llmeval.report.model import Report, build_report
@@ -63,8 +63,6 @@ class Outputs:
             self.note(note)
         record = Record.from_json(data)
         self.records[record.nodeid] = record
-        in_module = getattr(report, "llmeval_in_module", None)
-        self._recordings.count(record.nodeid, in_module)
         if self._journal is None:
             home = self._runtime.root / ".llmeval"
             self._journal = Journal.open(home, self.header())
@@ -141,8 +139,11 @@ class Outputs:
             self._fail(session, note)
 
     def _write_recordings(self, session: pytest.Session) -> None:
-        drops = self._runtime.settings.mode in {"record", "rerecord"}
-        for told in self._recordings.write(self.records.values(), drops=drops):
+        for told in self._recordings.write(
+            self.records.values(),
+            self._runtime.collected,
+            drops=drops_unused(self._config),
+        ):
             if isinstance(told, str):
                 self.notes.append(told)
             else:

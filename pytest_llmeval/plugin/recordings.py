@@ -12,11 +12,13 @@ import pytest
 from pytest_llmeval.clients.shelf import module_recording
 from pytest_llmeval.config.files import shown_path
 from pytest_llmeval.errors import UserError
+from pytest_llmeval.plugin.collected import Collected
 from pytest_llmeval.plugin.options import given_names
+from pytest_llmeval.plugin.settings import settings_of
 from pytest_llmeval.store.recordings import Entry, Filed, Recordings
 from pytest_llmeval.types import Record
 
-__all__ = ["ModuleCounts", "RecordingWriter"]
+__all__ = ["RecordingWriter", "drops_unused"]
 
 #: Options that leave it to the suite which cases run, and with which models.
 _HARMLESS: Final = frozenset(
@@ -34,30 +36,18 @@ _RAN: Final = frozenset({"passed", "failed", "gated", "known", "xfailed", "xpass
 _SUITES: Final = frozenset({".py", ".yaml", ".yml"})
 
 
-class ModuleCounts:
-    """How many evaluations each module holds, counted before any is deselected.
+def drops_unused(config: pytest.Config) -> bool:
+    """Return whether a run may show that a recording is used by no test any more.
 
     Args:
-        items: All that was collected.
-        config: The pytest config.
+        config: Of the controller: its mode, and what it leaves to the suite.
     """
-
-    def __init__(self, items: Iterable[pytest.Item], config: pytest.Config) -> None:
-        is_partial = (
-            config.getoption("lf", False)  # leaves things uncollected
-            or any("::" in argument for argument in config.args)
-            or not given_names(config) <= _HARMLESS
-        )
-        marked = () if is_partial else items
-        self._counts = Counter(
-            _module(item.nodeid)
-            for item in marked
-            if item.get_closest_marker("llmeval") is not None
-        )
-
-    def of(self, nodeid: str) -> int | None:
-        """Return how many the module of an item holds, None when that is not known."""
-        return self._counts.get(_module(nodeid))
+    is_partial = (
+        config.getoption("lf", False)  # leaves things uncollected
+        or any("::" in argument for argument in config.args)
+        or not given_names(config) <= _HARMLESS
+    )
+    return settings_of(config).mode in {"record", "rerecord"} and not is_partial
 
 
 class RecordingWriter:
@@ -70,7 +60,6 @@ class RecordingWriter:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._entries: dict[Path, list[Entry]] = {}
-        self._counts: dict[str, int] = {}
 
     def add(self, entries: Iterable[Mapping[str, Any]]) -> None:
         """Take the replies that were used, as they ride on reports."""
@@ -78,21 +67,17 @@ class RecordingWriter:
             filed = Filed.from_json(data, self._root)
             self._entries.setdefault(filed.path, []).append(filed.entry)
 
-    def count(self, nodeid: str, in_module: int | None) -> None:
-        """Note how many evaluations the module of an item holds."""
-        if in_module is not None:
-            self._counts[_module(nodeid)] = in_module
-
     def write(
-        self, records: Iterable[Record], *, drops: bool
+        self, records: Iterable[Record], collected: Collected, *, drops: bool
     ) -> Iterator[str | Exception]:
         """Write every file that changed; yield a line for each, or what went wrong.
 
         Args:
             records: Of all cases that ended.
+            collected: What there is to end.
             drops: Whether entries that no test used go, of modules that ran whole.
         """
-        whole = set(self._whole(records)) if drops else set()
+        whole = set(self._whole(records, collected)) if drops else set()
         paths = {*self._entries, *(path for path in whole if path.is_file())}
         for path in sorted(paths):
             try:
@@ -105,10 +90,12 @@ class RecordingWriter:
             if change is not None:
                 yield f"recorded {shown_path(path, self._root)}: {change}"
 
-    def _whole(self, records: Iterable[Record]) -> Iterator[Path]:
+    def _whole(self, records: Iterable[Record], collected: Collected) -> Iterator[Path]:
         """Yield the files of the modules whose every case ran to its end."""
-        ran = Counter(_module(r.nodeid) for r in records if r.status in _RAN)
-        whole = {name for name, count in self._counts.items() if ran[name] == count}
+        ran = Counter(record.test for record in records if record.status in _RAN)
+        tests = collected.tests
+        cut = {_module(t) for t in tests if not collected.ran_whole(t, ran[t])}
+        whole = {_module(test) for test in tests} - cut
         for name in whole:
             others = {
                 other

@@ -25,7 +25,6 @@ from pytest_llmeval.plugin.exit_status import decide_exit
 from pytest_llmeval.plugin.junit import mark_statuses
 from pytest_llmeval.plugin.outcomes import Outcome, outcome_of, with_parts
 from pytest_llmeval.plugin.outputs import Outputs
-from pytest_llmeval.plugin.recordings import ModuleCounts
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
 from pytest_llmeval.recorder import SampleRun, begin, end
 
@@ -51,12 +50,6 @@ class Run:
         self.is_worker = hasattr(config, "workerinput")
         self.outputs = Outputs(config, self.runtime)
         self.bars = Bars(self)
-        self._counts = ModuleCounts((), config)
-
-    def collected(self, items: list[pytest.Item]) -> None:
-        """Count what was collected, before any of it is deselected."""
-        if self.runtime.settings.mode in {"record", "rerecord"}:
-            self._counts = ModuleCounts(items, self.config)
 
     # --- a case runs -----------------------------------------------------------------
 
@@ -159,8 +152,6 @@ class Run:
             *sample.recordings,
             *self.runtime.recorded_outside(),
         ]
-        in_module = self._counts.of(item.nodeid)
-        report.llmeval_in_module = in_module  # type: ignore[attr-defined]
         notes = self.runtime.clients.trouble()
         report.llmeval_notes = notes  # type: ignore[attr-defined]
         properties = {"llmeval_source": record.source or "", "llmeval_status": ""}

@@ -178,11 +178,32 @@ def test_a_secret_that_changes_is_hidden_in_both_forms(
     shelf = Shelf(tmp_path)
     shelf.hide(lambda: [os.environ.get("LAB_KEY", "")])
     monkeypatch.setenv("LAB_KEY", KEY)
-    assert shelf.redactor is shelf.redactor  # nothing was set since
+    assert shelf.redactor.text(KEY) == "[redacted]"
 
     monkeypatch.setenv("LAB_KEY", f"{KEY}-new")
 
     assert shelf.redactor.text(f"{KEY}-new {KEY}") == "[redacted] [redacted]"
+
+
+def test_secrets_are_asked_for_again_only_when_a_variable_was_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def secrets() -> list[str]:
+        asked.append(1)
+        return [KEY]
+
+    shelf = Shelf(tmp_path)
+    shelf.hide(secrets)
+    for phase in ("setup", "call", "teardown"):
+        monkeypatch.setenv("PYTEST_CURRENT_TEST", phase)
+        assert shelf.redactor.text(KEY) == "[redacted]"
+    assert len(asked) == 1
+
+    monkeypatch.setenv("LAB_KEY", "another")
+    assert shelf.redactor.text(KEY) == "[redacted]"
+    assert len(asked) == 2
 
 
 def test_a_secret_of_a_later_model_is_hidden(tmp_path: Path) -> None:
