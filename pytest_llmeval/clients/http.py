@@ -15,6 +15,7 @@ from pytest_llmeval.clients._http import HttpReply
 from pytest_llmeval.clients._problem import Problem, body_text, problem_of
 from pytest_llmeval.clients._server import Server
 from pytest_llmeval.clients._values import at_path, what_is_there
+from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.types import Response, Usage, as_text
 
 __all__ = ["HttpBackend", "Paths"]
@@ -143,7 +144,17 @@ class HttpBackend:
 
 
 def _query(body: Any) -> str:
-    if not isinstance(body, Mapping) or not body:
+    """Return a body as the query of an address.
+
+    Raises:
+        ConfigError: It has no names.
+    """
+    if not isinstance(body, Mapping):
+        message = (
+            f"with method GET the body is a mapping, for the query, not {body!r:.80}"
+        )
+        raise ConfigError(message)
+    if not body:
         return ""
     return "?" + urlencode({name: as_text(value) for name, value in body.items()})
 

@@ -226,6 +226,23 @@ def test_get_sends_the_body_in_the_query(
     assert server.seen[0].target == "/ask?key=s-12345678&q=%C3%A4+%26+b&k=3"
 
 
+def test_get_without_a_body_sends_no_query(
+    lab: Lab, server: FaultServer, entry: dict[str, Any]
+) -> None:
+    lab.ask("hi", **entry, method="GET", body={})
+
+    assert server.seen[0].target == "/ask"
+
+
+def test_get_has_no_place_for_a_list(
+    lab: Lab, server: FaultServer, entry: dict[str, Any]
+) -> None:
+    with pytest.raises(ConfigError, match=r"the body is a mapping.*not \['hi'\]"):
+        lab.ask("hi", **entry, method="GET", body="[{{ prompt | tojson }}]")
+
+    assert not server.seen
+
+
 def test_headers_and_a_key_come_from_the_environment(
     lab: Lab,
     server: FaultServer,
