@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Response,
         Score,
         Verdict,
+        Vote,
     )
 
 __all__ = [
@@ -72,6 +73,7 @@ __all__ = [
     "UnscoredError",
     "UserError",
     "Verdict",
+    "Vote",
     "assert_case",
     "assert_choice",
     "assert_contains",
@@ -104,6 +106,7 @@ _ROOMS = {
         "Response",
         "Score",
         "Verdict",
+        "Vote",
     ],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

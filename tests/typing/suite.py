@@ -6,7 +6,7 @@ each one below says that a mistake of a user's is found.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, assert_type
 
@@ -28,6 +28,7 @@ from pytest_llmeval import (
     Score,
     UnscoredError,
     Verdict,
+    Vote,
     assert_contains,
     assert_exact,
     assert_f1,
@@ -39,7 +40,7 @@ from pytest_llmeval import (
     load_cases,
     write_cases,
 )
-from pytest_llmeval.judging import read_verdict, settle
+from pytest_llmeval.judging import compare, evaluate, read_verdict, settle
 from pytest_llmeval.metrics import exact, f1, metric, score
 
 # --- fixtures ---------------------------------------------------------------------------
@@ -52,6 +53,9 @@ def test_capitals(case: Case, generator: Generator, judge: Judge) -> None:
     assert_f1(response, case, threshold=0.6)
     assert_judge(response, case, judge, rubric="Names the right city and nothing else.")
     assert_pairwise(response, case, judge, against=case["old_reply"], expect="win")
+    scale = {"Good": 1, "Fair": 0.5, "Bad": 0}
+    assert_judge(response, case, judge, score_map=scale, threshold=0.5, name="tone")
+    assert_judge(response, case, judge, votes=3, language="de", name="voted")
 
 
 def test_what_is_said_of_given_texts(generator: Generator) -> None:
@@ -123,6 +127,10 @@ def a_verdict(judge: Judge, case: Case) -> None:
     assert_type(verdict, Verdict)
     assert_type(verdict.verdict, Literal["PASS", "FAIL"] | None)
     assert_type(verdict.reason, str)
+    assert_type(verdict.votes, tuple[Vote, ...])
+    assert_type(verdict.fingerprint, Mapping[str, str])
+    assert_type(evaluate("grader", ["Lima"], votes=3), list[Verdict])
+    assert_type(compare(str.upper, ["Lima"], ["Cusco"]), list[Pairwise])
     settled = judge.compare("Lima", case, against="Cusco", score_map={"A": 0, "B": 1})
     assert_type(settled, Pairwise)
     assert_type(settled.score, float | None)
