@@ -133,7 +133,7 @@ def _explain_pairwise(score: Score) -> Iterator[str]:
         yield from labelled(order, text, lines=4)
     for one in details.get("members", ()):
         judge = one["orders"][0]["judge"] or "judge"
-        said = one["outcome"] or one["cause"]
+        said = one["said"] or "no label"
         labels = f"{one['first'] or 'no label'}, swapped {one['swapped'] or 'no label'}"
         yield from labelled("vote", f"{judge}: {said} ({labels})")
 

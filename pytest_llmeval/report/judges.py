@@ -64,7 +64,8 @@ class JudgeSummary:
     def texts(self) -> Iterator[str]:
         """Yield what a reader should know, in short phrases."""
         if self.voted:
-            text = f"judge unstable in {self.unstable:,} of {self.voted:,} verdicts"
+            noun = "verdict" if self.voted == 1 else "verdicts"
+            text = f"judge unstable in {self.unstable:,} of {self.voted:,} {noun}"
             if self.unstable and self.disagreement is not None:
                 text += f" (votes differ {self.disagreement:.0%})".replace("%", " %")
             yield text
@@ -72,7 +73,8 @@ class JudgeSummary:
             share = f"{self.generator_disagreement:.0%}".replace("%", " %")
             yield f"samples differ {share}"
         if self.pairs:
-            text = f"position bias {self._biased:,} of {self.pairs:,} pairs"
+            noun = "pair" if self.pairs == 1 else "pairs"
+            text = f"position bias {self._biased:,} of {self.pairs:,} {noun}"
             if self._biased:
                 share = percent_text(self._biased, self.pairs)
                 text += f" ({share}, {interval_text(self._biased, self.pairs)})"
@@ -123,7 +125,7 @@ class JudgeCounter:
                 self._counts["inconsistent"] += not one["consistent"]
             if one.get("favours"):
                 self._counts[f"favours_{one['favours']}"] += 1
-        votes = judged.get("votes") or [{"said": one["outcome"]} for one in members]
+        votes = judged.get("votes") or members
         if len(votes) > 1:
             self._counts["voted"] += 1
             self._counts["unstable"] += judged["unstable"]

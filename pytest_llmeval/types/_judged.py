@@ -144,7 +144,12 @@ class Pairwise:
     @property
     def is_unstable(self) -> bool:
         """Whether the judges of a panel came to different outcomes."""
-        return len({one.outcome for one in self.members} - {None}) > 1
+        return len({one.said for one in self.members} - {None}) > 1
+
+    @property
+    def said(self) -> str | None:
+        """The outcome, or inconsistent; None where an order gave no label."""
+        return "inconsistent" if self.cause == "inconsistent" else self.outcome
 
     @property
     def usage(self) -> Usage | None:
@@ -167,6 +172,7 @@ class Pairwise:
     def to_json(self) -> dict[str, Any]:
         """Return what a record keeps beside the check, as plain JSON types."""
         return {
+            "said": self.said,
             "outcome": self.outcome,
             "score": self.score,
             "consistent": self.consistent,

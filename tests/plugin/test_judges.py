@@ -50,7 +50,7 @@ def test_a_panel_decides_by_majority_and_shows_every_vote(suite: Suite) -> None:
             "*  vote      one 1: FAIL: no year",
             "*  vote      two 1: PASS: fine",
             "*  vote      three 1: FAIL: no date",
-            "    judge unstable in 1 of 1 verdicts (votes differ 67 %)",
+            "    judge unstable in 1 of 1 verdict (votes differ 67 %)",
         ]
     )
     check = data["cases"][0]["samples"][0]["scores"][0]

@@ -440,6 +440,9 @@ def test_a_panel_settles_a_comparison_by_majority(
 
     assert (found.outcome, found.cause) == (outcome, cause)
     assert len(found.members) == len(members)
+    assert found.is_unstable == (
+        len(set(members) - {"down"}) > 1 and members != ["A", "B"]
+    )
 
 
 def test_the_inputs_of_a_side_swap_with_the_replies() -> None:

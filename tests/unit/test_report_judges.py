@@ -121,7 +121,7 @@ def test_terminal_and_json_show_it() -> None:
     report = build_report([record([check(pair, passed=None)])], {})
 
     lines = [line.text for line in terminal.render(report)]
-    assert "    position bias 1 of 1 pairs (100 %, 21–100)" in lines
+    assert "    position bias 1 of 1 pair (100 %, 21–100)" in lines
     data = json_file.render(report)
     assert data["judge"]["position_bias"] == 1.0
     assert data["tests"][0]["judge"]["pairs"] == 1
