@@ -218,8 +218,9 @@ class Ahead:
         for sibling in siblings(item, group, self._upcoming, self._group):
             try:
                 sample = SampleRun(case_run(sibling, self._runtime))
+                self._run.outlived.check(sibling, sample.run.plan)
             except UserError:
-                continue  # told in its own set-up
+                continue  # told in its own turn
             given = group.given_to(sibling, item)
             yield sibling, self._prepared(sibling, group, given, sample)
             room -= 1

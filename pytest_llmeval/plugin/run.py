@@ -24,6 +24,7 @@ from pytest_llmeval.plugin.cases import case_run, record_of
 from pytest_llmeval.plugin.exit_status import decide_exit
 from pytest_llmeval.plugin.junit import mark_statuses
 from pytest_llmeval.plugin.outcomes import Outcome, outcome_of, with_parts
+from pytest_llmeval.plugin.outlived import Outlived
 from pytest_llmeval.plugin.outputs import Outputs
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
 from pytest_llmeval.recorder import SampleRun, begin, end
@@ -50,6 +51,8 @@ class Run:
         self.is_worker = hasattr(config, "workerinput")
         self.outputs = Outputs(config, self.runtime)
         self.bars = Bars(self)
+        self.outlived = Outlived()
+        self.runtime.on_asked = self.outlived.note
 
     # --- a case runs -----------------------------------------------------------------
 
@@ -70,6 +73,7 @@ class Run:
             item.stash[_PARTS] = []
             sample = item.stash[_SAMPLE] = SampleRun(case_run(item, self.runtime))
             sample.is_in_setup = True
+            self.outlived.begin(sample)
             begin(sample)
 
     def sample_of(self, item: pytest.Item) -> SampleRun:
@@ -133,6 +137,8 @@ class Run:
         self, pyfuncitem: pytest.Function
     ) -> Generator[None, Any, Any]:
         """Warn, within the call, about a body that checked nothing."""
+        if (sample := pyfuncitem.stash.get(_SAMPLE, None)) is not None:
+            self.outlived.check(pyfuncitem, sample.run.plan)
         result = yield
         if _SAMPLE in pyfuncitem.stash:
             warn_if_unchecked(pyfuncitem)
@@ -233,6 +239,7 @@ def run_of(config: pytest.Config) -> Run:
         run = config.stash[_KEY] = Run(config)
         config.pluginmanager.register(run, "llmeval-run")
         config.pluginmanager.register(run.bars, "llmeval-bars")
+        config.pluginmanager.register(run.outlived, "llmeval-outlived")
         if is_wanted(config):
             config.pluginmanager.register(Ahead(run), "llmeval-ahead")
         config.pluginmanager.register(Calibrating(), "llmeval-calibrating")

@@ -57,6 +57,8 @@ class Runtime:
         self.settings: Settings = settings_of(config)
         self.loop = LoopThread()
         self.collected = Collected()
+        self.on_asked: Callable[[SampleRun | None, str, Any], None] | None = None
+        """Told who asks which model, in which role."""
         self._templates: dict[Any, Template] = {}
 
     @cached_property
@@ -201,6 +203,8 @@ class Runtime:
             spec = pick(sample.run.plan) if sample else self._session_wide(role)
             if spec is None:
                 raise ConfigError(no_model_text(role))
+            if self.on_asked is not None:
+                self.on_asked(sample, role, spec)
             return self.clients.backend(spec)
 
         return Generator(role=role, lookup=lookup, loop=self.loop, load=self._load)
