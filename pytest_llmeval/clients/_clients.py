@@ -6,7 +6,6 @@ import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +15,7 @@ from pytest_llmeval.clients._cut import CutAccepted
 from pytest_llmeval.clients._servers import host_of, secrets_of
 from pytest_llmeval.clients._shared_file import SharedFile
 from pytest_llmeval.clients._target import is_client
-from pytest_llmeval.clients._transport import proxy_secrets
+from pytest_llmeval.clients._transport import proxy_secrets, system_proxy_secrets
 from pytest_llmeval.clients.cached import CachedBackend
 from pytest_llmeval.clients.column import ColumnBackend
 from pytest_llmeval.clients.flights import Flights
@@ -67,9 +66,10 @@ class Clients:
         self._listed = PriceList()
         self._flights = Flights(SafeCache(root / ".llmeval"))
         self.shelf.hide(proxy_secrets)
+        self.shelf.hide(system_proxy_secrets().copy)
         for entry in config.models.values():
             # Also of those that no test asks: an application may print their keys.
-            self.shelf.hide(partial(secrets_of, entry))
+            self.shelf.hide(secrets_of(entry))
         # With the spec beside it: an id is only unique while its object lives.
         self._built: dict[Any, tuple[Any, Backend]] = {}
 
@@ -129,7 +129,8 @@ class Clients:
         if entry.panel:
             members = tuple(self.backend(member) for member in entry.panel)
             return Panel(name=entry.name, members=members)
-        self.shelf.hide(partial(secrets_of, entry))
+        if self._config.models.get(entry.name) is not entry:
+            self.shelf.hide(secrets_of(entry))
         limits = replace(self._config.limits, **entry.limits)
         backend = build(entry, replace(self._around, limits=limits))
         if isinstance(backend, ColumnBackend):

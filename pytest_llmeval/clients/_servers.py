@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,6 +78,7 @@ def server_of(entry: ModelEntry, *, root: Path, limits: Limits) -> Server:
     keys = _keys(entry)
     keys.check()
     known = _known(entry)
+    named = secrets_of(entry)
     return Server(
         name=entry.name,
         model=entry.model,
@@ -88,7 +89,7 @@ def server_of(entry: ModelEntry, *, root: Path, limits: Limits) -> Server:
             timeout_seconds=limits.timeout_seconds,
             deadline_seconds=limits.deadline_seconds,
             ca_bundle=str(root / entry.ca_bundle) if entry.ca_bundle else None,
-            log=CleanLog(lambda text: Redactor(secrets_of(entry)).text(text)),
+            log=CleanLog(lambda text: Redactor(named()).text(text)),
         ),
         key_header=known.key_header,
         headers=known.headers,
@@ -96,11 +97,15 @@ def server_of(entry: ModelEntry, *, root: Path, limits: Limits) -> Server:
     )
 
 
-def secrets_of(entry: ModelEntry) -> Iterable[str]:
-    """Yield the secrets an entry names, whether it can be built or not."""
-    yield from _keys(entry).secrets()
+def secrets_of(entry: ModelEntry) -> Callable[[], list[str]]:
+    """Return what gives the secrets an entry names, whether it can be built or not.
+
+    The environment is read at each call, and a run asks it for every case.
+    """
+    sources = [_keys(entry).secrets]
     with suppress(ConfigError):
-        yield from _address(entry).secrets()
+        sources.append(_address(entry).secrets)
+    return lambda: [secret for source in sources for secret in source()]
 
 
 def host_of(entry: ModelEntry) -> str | None:

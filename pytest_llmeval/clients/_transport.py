@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -14,7 +15,19 @@ if TYPE_CHECKING:
 
     import httpx
 
-__all__ = ["proxy_of", "proxy_secrets", "tls_context", "transport"]
+__all__ = [
+    "proxy_of",
+    "proxy_secrets",
+    "system_proxy_secrets",
+    "tls_context",
+    "transport",
+]
+
+_PROXY_VARIABLES: Final = tuple(
+    name
+    for scheme in ("http", "https", "all")
+    for name in (f"{scheme}_proxy", f"{scheme}_proxy".upper())
+)
 
 
 def tls_context(ca_bundle: str | None) -> ssl.SSLContext:
@@ -60,8 +73,21 @@ def proxy_of(url: str) -> str | None:
 
 
 def proxy_secrets() -> list[str]:
-    """Return the passwords of the environment's proxies, also as they are written."""
-    passwords = [_password(proxy) for proxy in getproxies().values()]
+    """Return the passwords of the environment's proxies, also as they are written.
+
+    Asked for every case, so it looks at the few variables there are, and not, as
+    `getproxies` does, at the whole environment.
+    """
+    return _forms(os.environ[name] for name in _PROXY_VARIABLES if name in os.environ)
+
+
+def system_proxy_secrets() -> list[str]:
+    """Return the passwords of all proxies there are now, those of the system too."""
+    return _forms(getproxies().values())
+
+
+def _forms(proxies: Iterable[str]) -> list[str]:
+    passwords = map(_password, proxies)
     return [form for p in passwords if p for form in (p, unquote(p))]
 
 

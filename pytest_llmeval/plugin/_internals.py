@@ -21,6 +21,7 @@ __all__ = [
     "fixture_names",
     "given_paths",
     "hands_out_work",
+    "has_texts",
     "is_direct",
     "line_width",
     "name_crash",
@@ -117,6 +118,16 @@ def clean_report(report: pytest.TestReport, redactor: Redactor) -> None:
         return redactor.text(clean_text(text))
 
     _clean(report, clean, clean_section)
+
+
+def has_texts(report: Any) -> bool:
+    """Return whether a report holds any text but those we put there: most have none."""
+    return bool(
+        report.sections
+        or report.longrepr
+        or hasattr(report, "wasxfail")
+        or any(not name.startswith("llmeval_") for name, _ in report.user_properties)
+    )
 
 
 def redact_report(report: pytest.TestReport, redactor: Redactor) -> None:

@@ -8,16 +8,16 @@ import pytest
 
 from pytest_llmeval.plugin._internals import parameter_marks, parameters
 from pytest_llmeval.plugin.collect import label_of
-from pytest_llmeval.plugin.marker import read_marker
 from pytest_llmeval.plugin.outcomes import Outcome
 from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.recorder import CaseRun, SampleRun
 from pytest_llmeval.store.key import fingerprint
 from pytest_llmeval.types import Case, Fingerprints, Record, as_text
 
-__all__ = ["case_run", "record_of"]
+__all__ = ["case_run", "forget_run", "record_of"]
 
 _SHOWN = 40
+_RUN = pytest.StashKey[CaseRun]()
 #: What a test reads of a row by our names.
 _MEANING = (
     *("input", "expected", "context", "choices"),
@@ -28,7 +28,19 @@ _ABOUT = frozenset({"id", "tags", "skip", "xfail", "must_pass"})
 
 
 def case_run(item: pytest.Item, runtime: Runtime) -> CaseRun:
-    """Return the case an item is about to run."""
+    """Return the case an item is about to run; kept until the item is done."""
+    if _RUN not in item.stash:
+        item.stash[_RUN] = _new_run(item, runtime)
+    return item.stash[_RUN]
+
+
+def forget_run(item: pytest.Item) -> None:
+    """Let go of what was kept of an item that is done."""
+    if _RUN in item.stash:
+        del item.stash[_RUN]
+
+
+def _new_run(item: pytest.Item, runtime: Runtime) -> CaseRun:
     found = parameters(item)
     case = found.get("case")
     if not isinstance(case, Case):
@@ -39,7 +51,7 @@ def case_run(item: pytest.Item, runtime: Runtime) -> CaseRun:
         nodeid=item.nodeid,
         test=item.nodeid.partition("[")[0],
         case=case,
-        plan=runtime.plan(read_marker(item), item.path.parent),
+        plan=runtime.plan_of(item),
         params={**params, **_pinned(item)},
         rerun=runtime.rerun_command(item),
     )

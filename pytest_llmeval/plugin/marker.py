@@ -15,7 +15,7 @@ from pytest_llmeval.gates import parse_gate
 from pytest_llmeval.plugin._internals import parameter_marks
 from pytest_llmeval.plugin.calibration_marker import read_calibration
 
-__all__ = ["Marker", "gates_of", "read_marker"]
+__all__ = ["Marker", "gates_of", "llmeval_marks", "read_marker"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def read_marker(node: Any) -> Marker | None:
     """
     merged: dict[str, Any] = {}
     found = False
-    for mark in _closest_first(node):
+    for mark in llmeval_marks(node):
         found = True
         for name, value in _arguments(mark).items():
             merged.setdefault(name, value)
@@ -73,7 +73,7 @@ def read_marker(node: Any) -> Marker | None:
     return Marker(**merged) if found else None
 
 
-def _closest_first(node: Any) -> Iterator[pytest.Mark]:
+def llmeval_marks(node: Any) -> Iterator[pytest.Mark]:
     """Yield the markers: of the parameter set, the function, the class, the module."""
     own = [mark for mark in parameter_marks(node) if mark.name == "llmeval"]
     yield from own

@@ -66,7 +66,7 @@ class Outputs:
         if self._journal is None:
             home = self._runtime.root / ".llmeval"
             self._journal = Journal.open(home, self.header())
-        self._journal.append(record.to_json())
+        self._journal.append(data)
 
     def note(self, text: str) -> None:
         """Add a line to the summary; one that several workers have is told once."""

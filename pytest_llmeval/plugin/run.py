@@ -15,12 +15,17 @@ import pytest
 
 from pytest_llmeval.errors import EvalAssertionError, UnscoredError
 from pytest_llmeval.plugin import summary
-from pytest_llmeval.plugin._internals import clean_report, name_crash, redact_report
+from pytest_llmeval.plugin._internals import (
+    clean_report,
+    has_texts,
+    name_crash,
+    redact_report,
+)
 from pytest_llmeval.plugin.ahead import Ahead, is_wanted
 from pytest_llmeval.plugin.bars import Bars
 from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.calibrating import Calibrating
-from pytest_llmeval.plugin.cases import case_run, record_of
+from pytest_llmeval.plugin.cases import case_run, forget_run, record_of
 from pytest_llmeval.plugin.exit_status import decide_exit
 from pytest_llmeval.plugin.junit import mark_statuses
 from pytest_llmeval.plugin.outcomes import Outcome, outcome_of, with_parts
@@ -65,6 +70,7 @@ class Run:
             if _SAMPLE in item.stash:
                 end()
                 del item.stash[_SAMPLE]
+                forget_run(item)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -96,7 +102,8 @@ class Run:
         report: pytest.TestReport = yield
         sample = item.stash.get(_SAMPLE, None)
         if sample is None:
-            redact_report(report, self.runtime.redactor)
+            if has_texts(report):
+                redact_report(report, self.runtime.redactor)
             return report
         if call.when == "setup":
             sample.is_in_setup = False
@@ -120,7 +127,8 @@ class Run:
             summary.add_section(report, sample, error)
             if isinstance(error, EvalAssertionError | UnscoredError):
                 name_crash(report, outcome.reason)
-        clean_report(report, self.runtime.redactor)
+        if has_texts(report):
+            clean_report(report, self.runtime.redactor)
         return report
 
     @pytest.hookimpl(wrapper=True)
@@ -160,7 +168,8 @@ class Run:
         ]
         notes = self.runtime.clients.trouble()
         report.llmeval_notes = notes  # type: ignore[attr-defined]
-        properties = {"llmeval_source": record.source or "", "llmeval_status": ""}
+        source = report.llmeval["source"] or ""
+        properties = {"llmeval_source": source, "llmeval_status": ""}
         if outcome.status == "unscored":
             properties["llmeval_status"] = "unscored"
         for entry in properties.items():

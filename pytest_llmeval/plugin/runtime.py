@@ -27,7 +27,12 @@ from pytest_llmeval.kinds import kind_use
 from pytest_llmeval.loop import LoopThread
 from pytest_llmeval.metrics import register_all
 from pytest_llmeval.plugin.collected import Collected
-from pytest_llmeval.plugin.marker import Marker, gates_of
+from pytest_llmeval.plugin.marker import (
+    Marker,
+    gates_of,
+    llmeval_marks,
+    read_marker,
+)
 from pytest_llmeval.plugin.options import as_option_arguments
 from pytest_llmeval.plugin.settings import Settings, settings_of
 from pytest_llmeval.prompts import Template
@@ -60,6 +65,8 @@ class Runtime:
         self.on_asked: Callable[[SampleRun | None, str, Any], None] | None = None
         """Told who asks which model, in which role."""
         self._templates: dict[Any, Template] = {}
+        self._plans: dict[tuple[Any, ...], tuple[Plan, tuple[pytest.Mark, ...]]] = {}
+        self._files_from_here: dict[str, str] = {}
 
     @cached_property
     def config(self) -> Config:
@@ -172,6 +179,20 @@ class Runtime:
             gates=gates_of(marker.gate) if marker else (),
         )
 
+    def plan_of(self, item: pytest.Item) -> Plan:
+        """Return the plan of an item; made once for all with the same markers.
+
+        Raises:
+            UserError: A marker or template can't be used.
+        """
+        marks = tuple(llmeval_marks(item))
+        key = (item.nodeid.partition("::")[0], *map(id, marks))
+        if key not in self._plans:
+            plan = self.plan(read_marker(item), item.path.parent)
+            # With the marks beside it: an id is only unique while its object lives.
+            self._plans[key] = (plan, marks)
+        return self._plans[key][0]
+
     def template(self, source: Any, base: Path) -> Template | None:
         """Return the template of a marker's prompt or system keyword."""
         if source is None:
@@ -183,9 +204,15 @@ class Runtime:
 
     def rerun_command(self, item: pytest.Item) -> str:
         """Return the command that runs one item, to be pasted where pytest began."""
-        arguments = [nodeid_from_here(self.pytest_config, item.nodeid)]
-        arguments += as_option_arguments(self.pytest_config)
-        return " ".join(["pytest", *map(shlex.quote, arguments)])
+        file, separator, rest = item.nodeid.partition("::")
+        if file not in self._files_from_here:
+            self._files_from_here[file] = nodeid_from_here(self.pytest_config, file)
+        nodeid = f"{self._files_from_here[file]}{separator}{rest}"
+        return " ".join(["pytest", shlex.quote(nodeid), *self._rerun_options])
+
+    @cached_property
+    def _rerun_options(self) -> list[str]:
+        return [shlex.quote(a) for a in as_option_arguments(self.pytest_config)]
 
     def close(self) -> None:
         """Close clients and end the loop thread."""

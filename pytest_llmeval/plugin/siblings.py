@@ -38,6 +38,7 @@ class Watch:
         self.direct: set[str] = set()
         """Parameters that are given as they are."""
         self._async: set[str] = set()
+        self._seen: set[Any] = set()
         self._item: pytest.Item | None = None
 
     def begin(self, item: pytest.Item) -> None:
@@ -55,16 +56,21 @@ class Watch:
             # By the node and not by the scope: for a plain function a fixture of class
             # scope is set up for every item too.
             self.narrow.add(name)
-        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(
-            function
-        ):
-            self._async.add(name)
+        if function not in self._seen:
+            self._seen.add(function)
+            if is_async(function):
+                self._async.add(name)
 
     def async_fixtures(self, item: pytest.Item) -> list[str]:
         """Return the async fixtures an item uses, itself or through others."""
         if not self._async:
             return []
         return [name for name in fixture_names(item) if name in self._async]
+
+
+def is_async(function: Any) -> bool:
+    """Return whether a fixture's function has to be awaited."""
+    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
 
 
 @dataclass(slots=True, kw_only=True)

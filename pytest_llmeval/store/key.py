@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, Final
 
 from pytest_llmeval.types import clean_json, clean_text
@@ -46,7 +47,11 @@ def request_key(request: Mapping[str, Any], sample: int) -> str:
 
 def fingerprint(value: Any) -> str:
     """Return a short hash of any JSON value: 12 hexadecimal digits, equal or not."""
-    return hashlib.sha256(canonical({"": value}).encode()).hexdigest()[:12]
+    if type(value) is str:  # most columns: the same text as below, without a tree
+        text = f'{{"":{_quoted(clean_json(value))}}}'
+    else:
+        text = canonical({"": value})
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _plain(value: Any) -> Any:

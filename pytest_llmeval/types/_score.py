@@ -33,6 +33,12 @@ class Pool:
         return cls(form=data["form"], counts=tuple(data["counts"]))
 
 
+_PLAIN: Final = (
+    *("metric", "name", "value", "operator", "threshold", "passed", "reason"),
+    *("cause", "higher_is_better", "version", "low", "high", "response", "judge"),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """A score held against a bar: what a report lists and a baseline compares."""
@@ -65,11 +71,7 @@ class Check:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types."""
-        names = (
-            "metric name value operator threshold passed reason cause "
-            "higher_is_better version low high response judge"
-        )
-        data = {name: clean_json(getattr(self, name)) for name in names.split()}
+        data = {name: clean_json(getattr(self, name)) for name in _PLAIN}
         return {**data, "pool": self.pool.to_json()} if self.pool else data
 
     @classmethod

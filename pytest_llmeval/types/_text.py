@@ -57,6 +57,13 @@ def clean_text(text: str) -> str:
 
 def clean_json(value: Any) -> Any:
     """Return `value` as plain JSON types; what JSON can't hold becomes its text."""
+    kind = type(value)  # the plain types first: this runs a hundred times for a case
+    if kind is str:
+        return value if value.isascii() else clean_text(value)
+    if kind is dict:
+        return {clean_text(str(k)): clean_json(v) for k, v in value.items()}
+    if kind is list or kind is tuple:
+        return [clean_json(item) for item in value]
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, str):
