@@ -8,35 +8,34 @@ logged is written again, so that pytest shows it where it belongs.
 from __future__ import annotations
 
 import contextvars
-import logging
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_llmeval.ahead import Body, Engine, Outcome, Routes
-from pytest_llmeval.errors import UnscoredError, UserError
+from pytest_llmeval.ahead import Body, Engine, Routes
+from pytest_llmeval.errors import UserError
 from pytest_llmeval.plugin.bodies import check_returned
 from pytest_llmeval.plugin.cases import case_run
+from pytest_llmeval.plugin.circumstances import ends_early, in_the_way, log_level
 from pytest_llmeval.plugin.fixtures import __name__ as own_module
 from pytest_llmeval.plugin.marker import read_marker
 from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.plugin.siblings import Group, Watch, siblings
 from pytest_llmeval.plugin.upcoming import Upcoming
+from pytest_llmeval.plugin.waiting import Standing, Tally, Waiting
 from pytest_llmeval.recorder import SampleRun, begin
 
 if TYPE_CHECKING:
     from pytest_llmeval.plugin.run import Run
 
-__all__ = ["Ahead", "is_wanted"]
+__all__ = ["Ahead"]
 
 
 #: How many times the width may have begun, or be about to, and not be collected: enough
 #: to go on while the case whose turn it is waits for a server that says "in a second".
 _LEAD: Final = 16
-_TICK_SECONDS: Final = 0.2
-
 _SECONDS = pytest.StashKey[float]()
 _ALONE = pytest.StashKey[str]()
 
@@ -66,6 +65,8 @@ class Ahead:
         self._groups: dict[tuple[int, str | None], Group | None] = {}
         self._started: dict[pytest.Item, _Started] = {}
         self._upcoming: Upcoming | None = None
+        self._waiting = Waiting(run.config)
+        self._tally = Tally()
 
     # --- what pytest does ------------------------------------------------------------
 
@@ -76,7 +77,7 @@ class Ahead:
             self._upcoming = Upcoming(item.session)
         self._upcoming.begin(item)
         if not self._routes.are_open and self._group(item) is not None:
-            self._routes.open(_log_level(item.config))
+            self._routes.open(log_level(item.config))
             self._routes.cover()  # the streams that are there while nothing is captured
         try:
             return (yield)
@@ -84,6 +85,8 @@ class Ahead:
             left = self._started.pop(item, None)
             if left is not None:  # its set-up failed, or skipped it
                 self._drop(left)
+            if self._groups.get(_key(item)) is not None:
+                self._tally.ended += 1
             if not self._started:
                 self._routes.close()
 
@@ -157,7 +160,7 @@ class Ahead:
         """Return an item's group, None for what is no evaluation."""
         if not isinstance(item, pytest.Function):
             return None
-        key = (id(item.parent), item.originalname)
+        key = _key(item)
         if key not in self._groups:
             self._groups[key] = self._new_group(item)
         return self._groups[key]
@@ -167,20 +170,11 @@ class Ahead:
             return None
         width = self._runtime.width(read_marker(item))
         group = Group.of(item, width, own_module)
-        if (found := self._in_the_way(item)) is not None:
+        known = self._upcoming is None or self._upcoming.is_known
+        found = in_the_way(item.config, is_queue_known=known)
+        if found is not None:
             group.obstacle = found
         return group
-
-    def _in_the_way(self, item: pytest.Item) -> str | None:
-        """Return why nothing at all can run ahead in this process."""
-        given = getattr(item.config, "workerinput", {})
-        if given.get("llmeval_careful"):
-            return "a worker crashed, and another crash must show which case it is"
-        if given.get("llmeval_dist") == "worksteal":
-            return "--dist=worksteal takes cases back that a worker has begun"
-        if self._upcoming is not None and not self._upcoming.is_known:
-            return "this version of xdist does not show what a worker will run"
-        return None
 
     def _may_run_beside(self, item: pytest.Function, group: Group) -> bool:
         """Return whether an item that was set up leaves room for others."""
@@ -229,9 +223,7 @@ class Ahead:
 
     def _lead(self, item: pytest.Item, group: Group) -> int:
         """Return how many bodies may have begun without having had their turn."""
-        option = item.config.option
-        if getattr(option, "maxfail", 0) or getattr(option, "stepwise", False):
-            # What is begun behind a failure is spent for nothing.
+        if ends_early(item.config):
             failed = any(
                 started.body.outcome is not None and started.body.outcome.exception
                 for started in self._started.values()
@@ -262,8 +254,13 @@ class Ahead:
     def _collect(self, item: pytest.Function, started: _Started) -> bool:
         """Wait for a body, and let its item end as the body did."""
         __tracebackhide__ = True
-        outcome = self._waited(started)
+        try:
+            outcome = self._waiting.wait_for(started.body, self._standing)
+        except BaseException:
+            self._drop(started)
+            raise
         self._run.adopt(item, started.sample)
+        self._tally.take(started.sample)
         self._routes.replay(started.body.pieces)
         item.stash[_SECONDS] = outcome.seconds
         if outcome.exception is not None:
@@ -271,41 +268,23 @@ class Ahead:
         check_returned(item, outcome.value)
         return True
 
+    def _standing(self) -> Standing:
+        """Return how the run stands."""
+        assert self._upcoming is not None
+        done = sum(started.body.is_done for started in self._started.values())
+        return self._tally.standing(
+            self._upcoming.evaluations,
+            done=done,
+            running=self._engine.running,
+            retrying=self._engine.waiting,
+        )
+
     def _drop(self, started: _Started) -> None:
         """Let a body's outcome be; what it would still ask is not asked."""
         started.sample.is_over = True
         self._engine.drop(started.body)
 
-    def _waited(self, started: _Started) -> Outcome:
-        __tracebackhide__ = True
-        try:
-            while not started.body.wait(_TICK_SECONDS):
-                pass
-        except pytest.fail.Exception as exc:
-            # pytest-timeout, from its signal: our waiting is what it interrupts.
-            self._drop(started)
-            message = f"the case was still running: {exc}"
-            raise UnscoredError(message, cause="interrupted") from None
-        except BaseException:
-            self._drop(started)
-            raise
-        assert started.body.outcome is not None
-        return started.body.outcome
 
-
-def is_wanted(config: pytest.Config) -> bool:
-    """Return whether anything may run ahead: not where a person steps through it."""
-    option = config.option
-    return not (getattr(option, "usepdb", False) or getattr(option, "trace", False))
-
-
-def _log_level(config: pytest.Config) -> int | None:
-    """Return the level pytest sets while a test's phases run, None when it sets none."""
-    try:
-        value = config.getoption("log_level") or config.getini("log_level")
-    except ValueError:  # -p no:logging
-        return None
-    level = logging.getLevelName(str(value).upper())
-    if isinstance(level, int):
-        return level
-    return int(value) if value and str(value).isdigit() else None
+def _key(item: pytest.Item) -> tuple[int, str | None]:
+    """Return what the items of one test function have in common."""
+    return id(item.parent), getattr(item, "originalname", None)

@@ -21,11 +21,12 @@ from pytest_llmeval.plugin._internals import (
     name_crash,
     redact_report,
 )
-from pytest_llmeval.plugin.ahead import Ahead, is_wanted
+from pytest_llmeval.plugin.ahead import Ahead
 from pytest_llmeval.plugin.bars import Bars
 from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.calibrating import Calibrating
 from pytest_llmeval.plugin.cases import case_run, forget_run, record_of
+from pytest_llmeval.plugin.circumstances import is_wanted
 from pytest_llmeval.plugin.exit_status import decide_exit
 from pytest_llmeval.plugin.junit import mark_statuses
 from pytest_llmeval.plugin.outcomes import Outcome, outcome_of, with_parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -34,6 +35,11 @@ class Upcoming:
     def is_known(self) -> bool:
         """Whether anything can be said: a worker's queue may be out of sight."""
         return not self._is_worker or self._queue is not None
+
+    @cached_property
+    def evaluations(self) -> int:
+        """How many of the session's items are evaluations."""
+        return sum(i.get_closest_marker("llmeval") is not None for i in self._items)
 
     def begin(self, item: pytest.Item) -> None:
         """Note that an item begins."""
