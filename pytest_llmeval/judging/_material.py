@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -20,8 +21,9 @@ from pytest_llmeval.types import Prompt
 __all__ = ["default_template", "judge_prompt"]
 
 
+@cache
 def default_template(name: str) -> Template:
-    """Return one of the package's templates."""
+    """Return one of the package's templates; compiled once, and not for every reply."""
     text = files("pytest_llmeval.judging").joinpath(f"templates/{name}.j2")
     return Template(text=text.read_text("utf-8"), name=f"{name}.j2")
 
