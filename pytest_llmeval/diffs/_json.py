@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from pytest_llmeval.diffs._text import WIDTH, cut, printable, shown, within
@@ -95,7 +96,11 @@ def _is_same(left: Any, right: Any) -> bool:
 def _kind(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    for kind, name in ((str, "text"), (int | float, "number"), (Mapping, "object")):
+    for kind, name in (
+        (str, "text"),
+        (int | float | Decimal, "number"),
+        (Mapping, "object"),
+    ):
         if isinstance(value, kind):
             return name
     return "list" if _is_list(value) else type(value).__name__

@@ -58,6 +58,8 @@ def schema_problems(value: Any, schema: Any) -> list[str]:
     except Unresolvable as exc:
         message = f"schema refers to {exc.ref!r}, which is not in it"
         raise ConfigError(message) from None
+    except RecursionError:
+        return ["$: nested too deeply to be held against the schema"]
     found.sort(key=lambda error: [str(part) for part in error.absolute_path])
     return list(_lines(found))
 

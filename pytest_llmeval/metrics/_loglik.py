@@ -14,7 +14,7 @@ from pytest_llmeval.metrics._asking import (
 from pytest_llmeval.metrics._base import Declaration, one_of, scored_by
 from pytest_llmeval.metrics._choice_gold import gold_of
 from pytest_llmeval.metrics._choice_labels import LETTERS
-from pytest_llmeval.metrics._explain import ROOM, beside, inline
+from pytest_llmeval.metrics._explain import ROOM, beside, inline, labelled
 from pytest_llmeval.metrics._perplexity import byte_count
 from pytest_llmeval.metrics._texts import named
 from pytest_llmeval.types import TOLERANCE, Case, Score, as_text
@@ -179,5 +179,9 @@ def explain(score: Score) -> list[str]:
     shown = [inline(line, ROOM) for line in lines]
     heading = "logprob" if by == "sum" else f"by {by}"
     if len(heading) > 9:
-        return [heading, *beside("", shown)]
-    return beside(heading, shown)
+        lines = [heading, *beside("", shown)]
+    else:
+        lines = beside(heading, shown)
+    # A graded score's reason does not stand in the first line of a failure.
+    reason = labelled("reason", score.reason) if not score.binary else []
+    return [*lines, *(reason if score.reason else [])]

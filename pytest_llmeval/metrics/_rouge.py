@@ -13,6 +13,7 @@ from typing import Any, Final
 from pytest_llmeval.metrics._base import Declaration, one_of, scored_by
 from pytest_llmeval.metrics._explain import labelled, nearest_texts
 from pytest_llmeval.metrics._extras import needed
+from pytest_llmeval.metrics._lengths import check_length
 from pytest_llmeval.metrics._normalise import PRESETS
 from pytest_llmeval.metrics._texts import references_of, text_of
 from pytest_llmeval.types import Score
@@ -24,6 +25,8 @@ ROUGE2: Final = Declaration(name="rouge2", extra="overlap", module="rouge_score"
 ROUGEL: Final = Declaration(name="rougeL", extra="overlap", module="rouge_score")
 
 _FIELDS: Final = ("fmeasure", "precision", "recall")
+#: Pairs of words whose longest common sequence is found in a few seconds.
+_SEQUENCE_PAIRS: Final = 10_000_000
 _TOKENIZERS: Final = ("latin", "unicode")
 
 
@@ -97,6 +100,8 @@ def _scored(
     needed("rouge_score.rouge_scorer", extra="overlap", metric=name)
     references = references_of(expected)
     text = text_of(response, references)
+    if declaration is ROUGEL:
+        check_length(name, text, references, _SEQUENCE_PAIRS)
     scorer = _scorer(name, bool(use_stemmer), tokenize)
     found = scorer.score_multi(list(references), text)[name]
     value = min(1.0, float(getattr(found, field)))

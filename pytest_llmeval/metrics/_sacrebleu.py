@@ -14,6 +14,7 @@ from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.metrics._base import Declaration, one_of, scored_by
 from pytest_llmeval.metrics._explain import labelled, nearest_texts
 from pytest_llmeval.metrics._extras import needed
+from pytest_llmeval.metrics._lengths import check_length
 from pytest_llmeval.metrics._texts import references_of, text_of
 from pytest_llmeval.stats import pooled
 from pytest_llmeval.types import Pool, Score
@@ -28,6 +29,8 @@ TER: Final = Declaration(
 
 #: sacrebleu's tokenizers that need neither a further package nor a download.
 _TOKENIZERS: Final = ("13a", "intl", "zh", "char", "none")
+#: Pairs of words that TER compares in a few seconds at worst; it grows by their square.
+_TER_PAIRS: Final = 250_000
 _SMOOTHINGS: Final = ("exp", "none", "add_one")
 
 
@@ -105,15 +108,16 @@ def chrf(
         MissingExtraError: sacrebleu isn't installed.
     """
     options = {"char_order": char_order, "word_order": word_order, "beta": beta}
-    for (name, value), least in zip(options.items(), (1, 0, 1), strict=True):
-        _check_whole(f"chrf's {name}", value, least)
+    for (name, given), least in zip(options.items(), (1, 0, 1), strict=True):
+        _check_whole(f"chrf's {name}", given, least)
     metrics = needed("sacrebleu.metrics", extra="overlap", metric="chrf")
     text, references = _texts(response, expected)
     scorer = metrics.CHRF(**options, lowercase=lowercase)
-    value = min(1.0, scorer.sentence_score(text, references).score / 100)
-    # What sacrebleu adds up for a corpus; its score object doesn't show it.
+    # What sacrebleu adds up for a corpus; its score object doesn't show it, and to ask
+    # for both would count twice.
     counts = scorer._extract_corpus_statistics([text], [[one] for one in references])
     pool = _pool(f"chrf{beta}", counts[0])
+    value = pooled(pool.form, [pool.counts]) or 0.0
     return CHRF.scored(value, "", _details(text, references, {}), pool)
 
 
@@ -145,6 +149,7 @@ def ter(
     """
     metrics = needed("sacrebleu.metrics", extra="overlap", metric="ter")
     text, references = _texts(response, expected)
+    check_length("ter", text, references, _TER_PAIRS)
     scorer = metrics.TER(
         normalized=normalized,
         no_punct=no_punct,

@@ -29,19 +29,22 @@ from pytest_llmeval import (
     UnscoredError,
     Verdict,
     Vote,
+    assert_case,
     assert_contains,
     assert_exact,
     assert_f1,
+    assert_json,
     assert_judge,
     assert_metric,
     assert_number,
     assert_pairwise,
     assert_regex,
+    assert_tool_calls,
     load_cases,
     write_cases,
 )
 from pytest_llmeval.judging import compare, evaluate, read_verdict, settle
-from pytest_llmeval.metrics import exact, f1, metric, score
+from pytest_llmeval.metrics import exact, f1, metric, pooled, score
 
 # --- fixtures ---------------------------------------------------------------------------
 
@@ -143,6 +146,20 @@ def helpers(response: Response, case: Case) -> None:
     assert_type(assert_regex("a", "a|b", name="letters"), Score)
     assert_type(assert_number("1", 1, tolerance=0.5), Score)
     assert_type(assert_metric(response, case, "f1", threshold=1, preset="raw"), Score)
+
+
+def structures(response: Response, case: Case) -> None:
+    assert_type(assert_json(response, schema={"type": "object"}, fenced=True), Score)
+    assert_type(assert_json(response, equals=case, subset={"a": 1}), Score)
+    assert_type(assert_tool_calls(response, ["search"], mode="superset"), Score)
+    assert_type(assert_tool_calls([{"name": "search"}], case), Score)
+
+
+def kinds(case: Case, generator: Generator) -> None:
+    assert_type(assert_case(case, generator), Score)
+    assert_type(assert_case(case, "B", kind="choice", label_base=1), Score)
+    assert_type(assert_case(case, generator, kind="text", threshold=None), Score)
+    assert_type(pooled([f1("a", "b")]), float | None)
 
 
 def scores(response: Response, case: Case) -> None:

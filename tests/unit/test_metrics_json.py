@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as stdlib_json
 import sys
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -56,6 +57,7 @@ def test_what_is_no_json_fails_and_says_where(reply: str, reason: str) -> None:
     [
         ('{"a": 1, "b": 2}', {"b": 2.0, "a": 1}),
         ("1.50", 1.5),
+        ("1.50", Decimal("1.5")),
         ("100000000000000000000", 10**20),
         ("[]", []),
         ("false", False),
@@ -164,6 +166,14 @@ def test_a_schema_is_broken_by_path(reply: str, problems: list[str]) -> None:
 
     assert len(found) == len(problems)
     assert all(map(str.startswith, found, problems))
+
+
+def test_what_is_nested_too_deeply_breaks_a_schema() -> None:
+    schema = {"items": {"$ref": "#"}}
+
+    assert json("[" * 900 + "]" * 900, schema=schema).reason == (
+        "$: nested too deeply to be held against the schema"
+    )
 
 
 def test_of_several_schemas_the_nearest_says_what_is_wrong() -> None:

@@ -356,7 +356,11 @@ def test_explanations_rank_the_texts() -> None:
         "by mutual information",
         "             -1.000  rejected  No.",
         "             -3.000  better  Because.",
+        "reason    the rejected text is more likely",
     ]
+    assert explain(prefers([-2, -2], PAIR))[-1] == (
+        "reason    both texts are equally likely"
+    )
 
 
 def test_a_perplexity_says_what_it_is_made_of() -> None:

@@ -277,3 +277,11 @@ def test_scores_of_different_kinds_do_not_add_up() -> None:
 def test_nothing_has_no_pooled_value() -> None:
     assert pooled([]) is None
     assert pooled([bleu("a", None)]) is None  # an unscored one
+
+
+@pytest.mark.parametrize(("name", "words"), [("ter", 600), ("rougeL", 4000)])
+def test_texts_that_would_take_minutes_are_unscored(name: str, words: int) -> None:
+    score = metrics.score(name, "a " * words, "b " * words)
+
+    assert (score.value, score.cause) == (None, "data")
+    assert f"a reply of {words:,} words and a reference of {words:,}" in score.reason
