@@ -33,7 +33,11 @@ CACHE_FILE: Final = "cache.sqlite"
 _DAY: Final = 86_400.0
 #: Bytes of a reply; the length of a text would be its characters.
 _SIZE: Final = "length(CAST(response AS BLOB)) + length(key)"
-_READ: Final = "SELECT response, run, made, used FROM replies WHERE key = ?"
+#: As bytes and numbers, whatever a damaged row holds.
+_READ: Final = (
+    "SELECT CAST(response AS BLOB), CAST(run AS BLOB), CAST(made AS REAL), "
+    "CAST(used AS REAL) FROM replies WHERE key = ?"
+)
 _WRITE: Final = (
     "INSERT OR REPLACE INTO replies (key, response, model, run, made, used) "
     "VALUES (?, ?, ?, ?, ?, ?)"
@@ -118,7 +122,7 @@ class Cache:
         if not found:
             return None
         text, maker, made, used = found[0]
-        if made < since or run not in {None, maker}:
+        if made < since or (run is not None and run.encode() != maker):
             return None
         if used < time.time() - _DAY:
             self._stale.add(key)

@@ -132,7 +132,7 @@ class SafeCache:
         try:
             self._cache = self._opened_or_new()
             self._identity = _identity(self.path)
-        except (sqlite3.Error, OSError) as exc:
+        except (sqlite3.Error, OSError, DamagedError) as exc:
             self._give_up(exc)
         finally:
             self._claims.give_back(_OPENING)
@@ -177,7 +177,7 @@ class SafeCache:
                     self._set_aside(exc)
                 self._cache = self._opened_or_new()
                 self._identity = _identity(self.path)
-            except (sqlite3.Error, OSError) as trouble:
+            except (sqlite3.Error, OSError, DamagedError) as trouble:
                 self._give_up(trouble)
             finally:
                 self._claims.give_back(_OPENING)

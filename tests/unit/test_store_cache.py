@@ -94,6 +94,22 @@ def test_a_row_that_holds_no_reply_is_none(cache: Cache, path: Path, text: str) 
     assert cache.find(KEY) is None
 
 
+def test_a_row_with_broken_bytes_is_none_and_spoils_no_other(
+    path: Path, cache: Cache
+) -> None:
+    cache.put([reply(), reply("a" * 32)])
+    change(
+        path,
+        "UPDATE replies SET response = CAST(x'7bfffe' AS TEXT), "
+        "run = CAST(x'ff' AS TEXT), made = 'x' WHERE key = ?",
+        KEY,
+    )
+
+    assert cache.find(KEY) is None
+    assert cache.find(KEY, since=1.0, run="run 1") is None
+    assert cache.find("a" * 32) is not None
+
+
 def test_what_is_written_together_is_kept_together_or_not_at_all(cache: Cache) -> None:
     cache.put([reply()])
     broken = Reply(key="b" * 32, response={}, model=b"", run=None)  # type: ignore[arg-type]
