@@ -137,7 +137,7 @@ def test_a_judge_of_no_use_leaves_its_cases_unscored_and_the_others_alone(
     entry = f"{{provider: openai, base_url: '{server.base_url}', model: m}}"
     suite.write(
         llmeval_yaml=f"models:\n  grader: {entry}\n"
-        "limits: {retries: 0, timeout_seconds: 1, deadline_seconds: 2}\n",
+        "limits: {retries: 0, timeout_seconds: 4, deadline_seconds: 8}\n",
         test_a=MANY,
     )
     prepare(server)
