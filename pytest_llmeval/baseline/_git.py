@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 from typing import Final
 
+from pytest_llmeval.config.environment import environment
 from pytest_llmeval.errors import UserError
 
 __all__ = ["file_at_merge_base", "head_commit"]
@@ -88,7 +88,7 @@ def _git(root: Path, *arguments: str) -> bytes:
             timeout=_SECONDS,
             stdin=subprocess.DEVNULL,
             # Looking must not write: another git may be at work.
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            env=environment(GIT_OPTIONAL_LOCKS="0", LC_ALL="C"),
         )
     except FileNotFoundError as exc:
         raise UserError("git is not installed, or not on the PATH") from exc

@@ -24,6 +24,7 @@ from pytest_llmeval.clients._base import Owner
 from pytest_llmeval.clients._process import forget_old
 from pytest_llmeval.clients.models import weights_path
 from pytest_llmeval.clients.serve import KEY_VARIABLE, write_note
+from pytest_llmeval.config.environment import environment
 from pytest_llmeval.errors import ProviderError
 from pytest_llmeval.store.lines import prepare_home
 
@@ -141,11 +142,9 @@ class Launch:
             text=True,
             # Not of our group: Ctrl-C is for pytest, which may still have questions.
             start_new_session=True,
-            env={
-                **os.environ,
-                KEY_VARIABLE: secrets.token_hex(16),
-                "OMP_WAIT_POLICY": "passive",
-            },
+            env=environment(
+                **{KEY_VARIABLE: secrets.token_hex(16), "OMP_WAIT_POLICY": "passive"}
+            ),
         )
         patience = threading.Timer(_START_SECONDS, server.kill)
         patience.start()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from pytest_llmeval.config.environment import steadily
 from pytest_llmeval.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ def proxy_of(url: str) -> str | None:
     HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in capitals or not.
     """
     parts = urlsplit(url)
-    proxies = getproxies()
-    if parts.hostname is None or proxy_bypass(parts.netloc):
+    proxies = steadily(getproxies)
+    if parts.hostname is None or steadily(lambda: proxy_bypass(parts.netloc)):
         return None
     return proxies.get(parts.scheme) or proxies.get("all")
 
@@ -78,12 +79,12 @@ def proxy_secrets() -> list[str]:
     Asked for every case, so it looks at the few variables there are, and not, as
     `getproxies` does, at the whole environment.
     """
-    return _forms(os.environ[name] for name in _PROXY_VARIABLES if name in os.environ)
+    return _forms(os.environ.get(name, "") for name in _PROXY_VARIABLES)
 
 
 def system_proxy_secrets() -> list[str]:
     """Return the passwords of all proxies there are now, those of the system too."""
-    return _forms(getproxies().values())
+    return _forms(steadily(getproxies).values())
 
 
 def _forms(proxies: Iterable[str]) -> list[str]:

@@ -16,6 +16,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_llmeval.config.environment import environment
 from pytest_llmeval.errors import ConfigError, did_you_mean
 
 __all__ = ["MODELS", "Weights", "fetch", "weights_path"]
@@ -111,7 +112,7 @@ def _downloaded(weights: Weights, folder: Path) -> Path:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+        env=environment(PIP_DISABLE_PIP_VERSION_CHECK="1"),
     )
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode != 0 or not wheels:

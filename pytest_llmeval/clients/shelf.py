@@ -216,6 +216,8 @@ def _variables() -> dict[Any, Any] | None:
     data = getattr(os.environ, "_data", None)
     if not isinstance(data, dict):
         return None
+    found = data.copy()  # at once: another thread may change it
     # pytest itself sets this one for each phase of each test.
-    own = {os.fsencode("PYTEST_CURRENT_TEST"), "PYTEST_CURRENT_TEST"}
-    return {name: value for name, value in data.items() if name not in own}
+    for own in (os.fsencode("PYTEST_CURRENT_TEST"), "PYTEST_CURRENT_TEST"):
+        found.pop(own, None)
+    return found

@@ -12,6 +12,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, Final
 
+from pytest_llmeval.config.environment import environment
 from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.metrics._extras import needed
 
@@ -78,7 +79,10 @@ class MathProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             encoding="utf-8",
-            env=_environment(),
+            env=environment(
+                # It imports what we can.
+                PYTHONPATH=os.pathsep.join(filter(None, sys.path))
+            ),
         )
         self._owner = os.getpid()
         atexit.register(self.stop)
@@ -111,14 +115,6 @@ class MathProcess:
             message = "the process that compares formulas ended without an answer"
             raise UnscoredError(message, cause="suite")
         return line
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment of the worker, which imports what we can."""
-    # pytest sets and deletes a variable in another thread: copying would trip over it.
-    names = list(os.environ)
-    found = {name: value for name in names if (value := os.environ.get(name))}
-    return {**found, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 #: One worker for all metrics of a process. It has no other owner: metrics are plain
