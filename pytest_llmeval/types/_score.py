@@ -77,7 +77,9 @@ class Check:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         pool = data.get("pool")
-        return cls(**{**data, "pool": pool and Pool.from_json(pool)})
+        # An end that is infinite stands in JSON as its text.
+        ends = {name: float(data[name]) for name in ("low", "high") if name in data}
+        return cls(**{**data, **ends, "pool": pool and Pool.from_json(pool)})
 
 
 #: Called with each comparison of a Score, so that a plain ``assert f1(...) >= 0.6``
