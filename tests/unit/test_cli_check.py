@@ -222,16 +222,3 @@ def test_a_model_without_its_key_is_told_and_shows_no_other(
     assert "LAB_KEY" in text
     assert "said '[redacted]'" in text
     assert "sk-own" not in text
-
-
-def test_where_a_server_stands_is_shown(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    (folder / "llmeval.yaml").write_text(
-        "models: {app: {provider: fake, model: ok.jsonl, base_url: 'http://x.test/v1'}}\n"
-    )
-
-    assert main(["check"]) == 0
-    assert (
-        "app: fake:ok.jsonl, at http://x.test/v1, fake said" in capsys.readouterr().out
-    )
