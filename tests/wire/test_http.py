@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_llmeval import Case, ConfigError, TemplateError
+from pytest_llmeval.cli import main
 from pytest_llmeval.clients import Request
 from pytest_llmeval.errors import ProviderError, UnscoredError
 from pytest_llmeval.types import Prompt, Usage
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import Suite
     from tests.wire.conftest import FaultServer, Lab
 
@@ -466,6 +469,25 @@ def test_a(case, generator):
         suite.run(f"--llmeval-mode={mode}").assert_outcomes(passed=1)
 
         assert len(server.seen) == requests, mode
+
+
+def test_the_check_command_shows_where_a_server_stands(
+    server: FaultServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    server.always({"answer": "fine"})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "llmeval.yaml").write_text(
+        f"models: {{app: {{provider: '{server.url}/ask', reply: answer}}}}", "utf-8"
+    )
+
+    assert main(["check"]) == 0
+
+    assert f"app: http, at {server.url}/ask, http said 'fine'" in (
+        capsys.readouterr().out
+    )
 
 
 def test_an_entry_can_say_that_its_replies_are_kept(
