@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_llmeval.plugin._internals import parameter_marks, parameters
-from pytest_llmeval.plugin.collect import label_of
 from pytest_llmeval.plugin.outcomes import Outcome
 from pytest_llmeval.plugin.runtime import Runtime
+from pytest_llmeval.plugin.variants import label_of
 from pytest_llmeval.recorder import CaseRun, SampleRun
 from pytest_llmeval.store.key import fingerprint
 from pytest_llmeval.types import Case, Fingerprints, Record, as_text

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Sized
-from dataclasses import replace
+from collections.abc import Sequence, Sized
 from math import prod
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
-from pytest_llmeval.clients import Panel
-from pytest_llmeval.clients.column import ColumnBackend
-from pytest_llmeval.config import parse_spec
-from pytest_llmeval.datasets import cases_from, check_node_ids, label_ids, node_id
+from pytest_llmeval.datasets import cases_from, check_node_ids, node_id
 from pytest_llmeval.errors import (
     ConfigError,
     UserError,
@@ -24,11 +19,11 @@ from pytest_llmeval.kinds import check_rows, kind_use
 from pytest_llmeval.plugin._internals import parameters
 from pytest_llmeval.plugin.marker import Marker, read_marker
 from pytest_llmeval.plugin.rows import row_marks
-from pytest_llmeval.plugin.runtime import Runtime, no_model_text, runtime_of
-from pytest_llmeval.prompts import template_check
+from pytest_llmeval.plugin.runtime import Runtime, runtime_of
+from pytest_llmeval.plugin.variants import check_variant, limited, pinned, variants
 from pytest_llmeval.types import Case
 
-__all__ = ["label_of", "parametrize", "select"]
+__all__ = ["parametrize", "select"]
 
 
 def parametrize(metafunc: pytest.Metafunc, fixtures: set[str]) -> None:
@@ -107,13 +102,13 @@ def _parametrize(
 ) -> None:
     marker = read_marker(metafunc.definition)
     base = metafunc.definition.path.parent
-    variants = _variants(runtime, marker, fixtures)
+    markers = variants(runtime, marker, fixtures)
     cases = _cases(metafunc, marker, base, runtime)
     if runtime.settings.mode != "live":
         runtime.clients.shelf.check_module(metafunc.definition.nodeid)
-    for variant in variants:
-        _check(runtime, variant, fixtures, base, cases)
-    if marker is None or (marker.dataset is None and len(variants) == 1):
+    for variant in markers:
+        check_variant(runtime, variant, fixtures, base, cases)
+    if marker is None or (marker.dataset is None and len(markers) == 1):
         _single_case(metafunc, cases)
         return
     parameters = [
@@ -122,7 +117,7 @@ def _parametrize(
             id="-".join([node_id(case.id), *pins]),
             marks=[*row_marks(case, metafunc.config), *variant_marks],
         )
-        for pins, variant_marks in _pinned(variants)
+        for pins, variant_marks in pinned(markers)
         for case in cases or ()
     ]
     if "case" not in metafunc.fixturenames:
@@ -181,7 +176,7 @@ def _cases(
     check_node_ids(found)
     if use is not None:
         check_rows(use, found)
-    kept = _limited(found, marker, runtime)
+    kept = limited(found, marker, runtime)
     runtime.collected.add_dataset(definition.nodeid, found, kept)
     return kept
 
@@ -195,100 +190,3 @@ def _argnames(mark: pytest.Mark) -> list[str]:
 
 def _shown(dataset: Any) -> str:
     return repr(dataset) if isinstance(dataset, str | Path) else "of the marker"
-
-
-def _limited(cases: list[Case], marker: Marker, runtime: Runtime) -> list[Case]:
-    """Return the cases that the marker's limit and the options leave."""
-    settings = runtime.settings
-    if marker.limit is not None:
-        cases = cases[: marker.limit]
-    if isinstance(settings.limit, float):
-        # At least one: a share of a small dataset is not nothing.
-        cases = cases[: max(1, int(len(cases) * settings.limit))]
-    elif settings.limit is not None:
-        cases = cases[: settings.limit]
-    if settings.sample is not None and settings.sample[0] < len(cases):
-        count, seed = settings.sample
-        # In the dataset's order, and by a seed: the same on every xdist worker.
-        drawn = sorted(Random(seed).sample(range(len(cases)), count))
-        cases = [cases[index] for index in drawn]
-    return cases
-
-
-def _variants(
-    runtime: Runtime, marker: Marker | None, fixtures: set[str]
-) -> list[Marker]:
-    """Return one marker per model and prompt of the matrix."""
-    merged = marker or Marker()
-    models: Sequence[Any] = runtime.generators(marker)
-    if "generator" not in fixtures:
-        models = models[:1]
-    prompts: Any = merged.prompt
-    if not isinstance(prompts, list | tuple):
-        prompts = [prompts]
-    return [
-        replace(merged, prompt=prompt, generator=model)
-        for model in models or [None]
-        for prompt in prompts
-    ]
-
-
-def _pinned(
-    variants: list[Marker],
-) -> Iterator[tuple[list[str], list[pytest.MarkDecorator]]]:
-    """Yield what each variant adds to an id, and the mark that pins it.
-
-    Nothing when there is only one: ids stay when a second model comes and goes.
-    """
-    ids: dict[str, dict[str, str]] = {}
-    for name in ("generator", "prompt"):
-        labels = dict.fromkeys(label_of(getattr(one, name)) for one in variants)
-        if len(labels) > 1:
-            ids[name] = dict(zip(labels, label_ids(list(labels)), strict=True))
-    for variant in variants:
-        pins = {name: getattr(variant, name) for name in ids}
-        marks = [pytest.mark.llmeval(**pins)] if pins else []
-        yield [ids[name][label_of(value)] for name, value in pins.items()], marks
-
-
-def label_of(value: Any) -> str:
-    """Return how a model or prompt of a matrix is called in ids and reports."""
-    return str(getattr(value, "__name__", value))
-
-
-def _check(
-    runtime: Runtime,
-    variant: Marker,
-    fixtures: set[str],
-    base: Path,
-    cases: list[Case] | None,
-) -> None:
-    """Find mistakes before anything is asked: models, columns, the first prompt."""
-    plan = runtime.plan(variant, base)
-    for role, spec in (("generator", plan.generator), ("judge", plan.judge)):
-        if role not in fixtures:
-            if isinstance(spec, str | Mapping):
-                parse_spec(spec, runtime.config)  # a model that nobody knows is told
-            continue
-        if spec is None:
-            raise ConfigError(no_model_text(role))
-        backend = runtime.clients.backend(spec)
-        if isinstance(backend, Panel) and role == "generator":
-            raise backend.no_reply()
-        if isinstance(backend, ColumnBackend) and cases and role == "generator":
-            _check_column(backend, cases)
-    if cases and plan.prompt is not None:
-        template_check(plan.prompt, *cases)
-
-
-def _check_column(backend: ColumnBackend, cases: list[Case]) -> None:
-    """Refuse a column that no row has; one that some rows lack leaves these unscored."""
-    if any(backend.column in case.fields for case in cases):
-        return
-    columns = list(dict.fromkeys(str(name) for name in cases[0].fields))
-    message = (
-        f"{backend.name}: no row has a column {backend.column!r}"
-        f"{did_you_mean(backend.column, columns)}; "
-        f"columns: {', '.join(columns) or 'none'}"
-    )
-    raise ConfigError(message)
