@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pytest_llmeval.errors import UserError
@@ -43,14 +43,26 @@ class YamlFile:
         text: The document.
         shown: The file's name in error texts.
         error: What to raise.
+        words: Further words that mean something without quotes.
+        tags: What to make of the text of a scalar that has one of these tags.
 
     Raises:
         UserError: It isn't YAML.
     """
 
-    def __init__(self, text: str, *, shown: str, error: type[UserError]) -> None:
+    def __init__(
+        self,
+        text: str,
+        *,
+        shown: str,
+        error: type[UserError],
+        words: Mapping[str, Any] | None = None,
+        tags: Mapping[str, Callable[[str], Any]] | None = None,
+    ) -> None:
         self.shown = shown
         self._error = error
+        self._words = words or {}
+        self._tags = tags or {}
         self._back: dict[int, str] = {}
         self._seen: set[int] = set()
         self._open: set[int] = set()
@@ -145,6 +157,10 @@ class YamlFile:
 
     def _scalar(self, node: Any) -> Any:
         tag, text = node.tag, node.value
+        if tag in self._tags:
+            return self._tags[tag](self._restored(text))
+        if not node.style and tag == _PREFIX + "str" and text in self._words:
+            return self._words[text]
         if tag == _PREFIX + "str" or tag == "!":
             return self._restored(text)
         if tag == _PREFIX + "float" and _NUMBER.match(text):

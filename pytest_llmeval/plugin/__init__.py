@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,6 +56,10 @@ def pytest_configure(config: pytest.Config) -> None:
     _refuse_namesake()
     if config.getoption("dist", "no") != "no":
         config.pluginmanager.register(_Controller(config), "llmeval-controller")
+    if config.getini("llmeval_task_paths"):
+        from pytest_llmeval.plugin.task_paths import task_paths
+
+        task_paths(config)  # what is not there is told
     if is_any_given(config):
         from pytest_llmeval.plugin.settings import check_options
 
@@ -135,6 +140,22 @@ class _Controller:
 def _is_marked(node: Any) -> bool:
     names = ("llmeval", "llmeval_calibration")
     return any(node.get_closest_marker(name) is not None for name in names)
+
+
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> pytest.Collector | None:
+    """Collect a YAML task."""
+    if file_path.suffix not in {".yaml", ".yml"}:
+        return None
+    from pytest_llmeval.plugin.task_paths import is_task_path
+
+    if not is_task_path(file_path, parent.session):
+        return None
+    from pytest_llmeval.plugin.task_files import TaskFile
+
+    file: pytest.Collector = TaskFile.from_parent(parent, path=file_path)
+    return file
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

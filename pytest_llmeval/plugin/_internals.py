@@ -63,14 +63,19 @@ def given_paths(config: pytest.Config) -> list[str]:
     return [str(a) for a in config.invocation_params.args if str(a) in known]
 
 
+def _callspec(item: Any) -> Any:
+    """Return what says an item's parameters: pytest's of a function, ours of a task."""
+    return getattr(item, "callspec", None) or getattr(item, "task_parameters", None)
+
+
 def parameters(item: pytest.Item) -> Mapping[str, Any]:
     """Return an item's parameters by name."""
-    return getattr(getattr(item, "callspec", None), "params", {})
+    return getattr(_callspec(item), "params", {})
 
 
 def parameter_marks(item: Any) -> list[pytest.Mark]:
     """Return the marks that came with an item's parameters."""
-    return list(getattr(getattr(item, "callspec", None), "marks", ()))
+    return list(getattr(_callspec(item), "marks", ()))
 
 
 def writer_of(reporter: pytest.TerminalReporter) -> Any:
@@ -178,7 +183,7 @@ def is_direct(fixturedef: Any, item: pytest.Item) -> bool:
 
 def parameter_indices(item: pytest.Item) -> Mapping[str, int]:
     """Return which value of each parameter an item has."""
-    return getattr(getattr(item, "callspec", None), "indices", {})
+    return getattr(_callspec(item), "indices", {})
 
 
 def fixture_names(item: pytest.Item) -> tuple[str, ...]:

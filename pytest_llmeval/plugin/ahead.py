@@ -22,7 +22,7 @@ from pytest_llmeval.plugin.circumstances import ends_early, in_the_way, log_leve
 from pytest_llmeval.plugin.fixtures import __name__ as own_module
 from pytest_llmeval.plugin.marker import read_marker
 from pytest_llmeval.plugin.runtime import Runtime
-from pytest_llmeval.plugin.siblings import Group, Watch, siblings
+from pytest_llmeval.plugin.siblings import Evaluation, Group, Watch, siblings
 from pytest_llmeval.plugin.upcoming import Upcoming
 from pytest_llmeval.plugin.waiting import Standing, Tally, Waiting
 from pytest_llmeval.recorder import SampleRun, begin
@@ -105,31 +105,40 @@ class Ahead:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Collect an item's outcome, and start its siblings' bodies."""
+        """Collect a function's outcome, and start its siblings' bodies."""
         __tracebackhide__ = True
-        started = self._started.pop(pyfuncitem, None)
-        group = self._group(pyfuncitem)
+        return self.run(pyfuncitem)
+
+    def run(self, item: Evaluation) -> bool | None:
+        """Collect an item's outcome, and start its siblings' bodies.
+
+        Returns:
+            True, or None when the item is to run in the main thread, as ever.
+        """
+        __tracebackhide__ = True
+        started = self._started.pop(item, None)
+        group = self._group(item)
         if group is None:
             return None
-        if not self._may_run_beside(pyfuncitem, group):
+        if not self._may_run_beside(item, group):
             if started is not None:
                 self._drop(started)
             return None
-        if started is not None and not group.is_what_it_got(pyfuncitem, started.given):
+        if started is not None and not group.is_what_it_got(item, started.given):
             self._drop(started)
             started = None
         self._routes.cover()
-        following = self._following(pyfuncitem, group)
+        following = self._following(item, group)
         first = next(following, None)
         if started is None:
             if first is None:
-                return None  # alone: in the main thread, as ever
-            started = self._begin_own(pyfuncitem, group)
+                return None  # alone
+            started = self._begin_own(item, group)
         if first is not None:
             self._begin(*first)
-        for item, body in following:
-            self._begin(item, body)
-        return self._collect(pyfuncitem, started)
+        for sibling, body in following:
+            self._begin(sibling, body)
+        return self._collect(item, started)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -158,14 +167,14 @@ class Ahead:
 
     def _group(self, item: pytest.Item) -> Group | None:
         """Return an item's group, None for what is no evaluation."""
-        if not isinstance(item, pytest.Function):
+        if not isinstance(item, Evaluation):
             return None
         key = _key(item)
         if key not in self._groups:
             self._groups[key] = self._new_group(item)
         return self._groups[key]
 
-    def _new_group(self, item: pytest.Function) -> Group | None:
+    def _new_group(self, item: Evaluation) -> Group | None:
         if item.get_closest_marker("llmeval") is None:
             return None
         width = self._runtime.width(read_marker(item))
@@ -176,7 +185,7 @@ class Ahead:
             group.obstacle = found
         return group
 
-    def _may_run_beside(self, item: pytest.Function, group: Group) -> bool:
+    def _may_run_beside(self, item: Evaluation, group: Group) -> bool:
         """Return whether an item that was set up leaves room for others."""
         if group.width == 1:
             return False
@@ -191,19 +200,19 @@ class Ahead:
         group.is_proven = True
         return True
 
-    def _begin_own(self, item: pytest.Function, group: Group) -> _Started:
+    def _begin_own(self, item: Evaluation, group: Group) -> _Started:
         given = {name: item.funcargs[name] for name in group.arguments}
         started = self._prepared(item, group, given, self._run.sample_of(item))
         self._engine.submit(started.body)
         return started
 
-    def _begin(self, item: pytest.Function, started: _Started) -> None:
+    def _begin(self, item: Evaluation, started: _Started) -> None:
         self._started[item] = started
         self._engine.submit(started.body)
 
     def _following(
-        self, item: pytest.Function, group: Group
-    ) -> Iterator[tuple[pytest.Function, _Started]]:
+        self, item: Evaluation, group: Group
+    ) -> Iterator[tuple[Evaluation, _Started]]:
         """Yield the siblings to begin now, as many as there is room for."""
         assert self._upcoming is not None
         room = self._lead(item, group) - len(self._started)
@@ -233,7 +242,7 @@ class Ahead:
 
     def _prepared(
         self,
-        item: pytest.Function,
+        item: Evaluation,
         group: Group,
         given: dict[str, Any],
         sample: SampleRun,
@@ -251,7 +260,7 @@ class Ahead:
         context.run(Routes.lead_to, body.pieces)
         return _Started(body=body, sample=sample, given=given)
 
-    def _collect(self, item: pytest.Function, started: _Started) -> bool:
+    def _collect(self, item: Evaluation, started: _Started) -> bool:
         """Wait for a body, and let its item end as the body did."""
         __tracebackhide__ = True
         try:

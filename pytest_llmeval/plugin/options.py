@@ -153,6 +153,7 @@ OPTIONS = (
 def add_options(parser: pytest.Parser) -> None:
     """Register every option and its ini key."""
     group = parser.getgroup("llmeval", "regression tests of LLM applications")
+    _add_task_keys(parser)
     for option in OPTIONS:
         if option.is_switch:
             group.addoption(
@@ -182,6 +183,23 @@ def add_options(parser: pytest.Parser) -> None:
 def is_any_given(config: pytest.Config) -> bool:
     """Return whether the command line or the ini file has any of our options."""
     return bool(given_names(config)) or any(config.getini(o.key) for o in OPTIONS)
+
+
+def _add_task_keys(parser: pytest.Parser) -> None:
+    """Register the ini keys about YAML tasks that have no option."""
+    parser.addini(
+        "llmeval_task_paths",
+        type="linelist",
+        default=[],
+        help="files, folders and globs in the rootdir whose YAML files are tasks, beside "
+        "those named *.llmeval.yaml",
+    )
+    parser.addini(
+        "llmeval_allow_functions",
+        type="bool",
+        default=False,
+        help="let `!function` in task files import Python files inside the rootdir",
+    )
 
 
 def given_names(config: pytest.Config) -> set[str]:

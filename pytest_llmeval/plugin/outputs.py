@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_llmeval.plugin.against import save
-from pytest_llmeval.plugin.variants import label_of
 from pytest_llmeval.plugin.recordings import RecordingWriter, drops_unused
 from pytest_llmeval.plugin.runtime import Runtime
+from pytest_llmeval.plugin.variants import label_of
 from pytest_llmeval.report import json_file
 from pytest_llmeval.report.model import Report, build_report
 from pytest_llmeval.store.runs import Journal

@@ -24,9 +24,13 @@ from pytest_llmeval.plugin._internals import (
 )
 from pytest_llmeval.plugin.bodies import argument_names, claimed_by
 from pytest_llmeval.plugin.fixtures import NAMES, Recorder
+from pytest_llmeval.plugin.task_item import TaskItem
 from pytest_llmeval.plugin.upcoming import Upcoming
 
-__all__ = ["Group", "Watch", "siblings"]
+__all__ = ["Evaluation", "Group", "Watch", "siblings"]
+
+#: The items whose bodies may run ahead.
+Evaluation = pytest.Function | TaskItem
 
 
 class Watch:
@@ -95,7 +99,7 @@ class Group:
     direct: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, item: pytest.Function, width: int, module: str) -> Group:
+    def of(cls, item: Evaluation, width: int, module: str) -> Group:
         """Return the group of an item.
 
         Args:
@@ -116,6 +120,8 @@ class Group:
             arguments=arguments,
             own=frozenset(own_fixtures_used(item, NAMES, module)),
             obstacle=found,
+            # A task's only argument; no fixture is set up for it that would tell.
+            direct={"case"} if isinstance(item, TaskItem) else set(),
         )
 
     def speaks_against(self, item: pytest.Item, watch: Watch) -> str | None:
@@ -134,9 +140,7 @@ class Group:
             return f"the fixture {asynchronous[0]!r} is async and has its own loop"
         return None
 
-    def given_to(
-        self, sibling: pytest.Item, current: pytest.Function
-    ) -> dict[str, Any]:
+    def given_to(self, sibling: pytest.Item, current: Evaluation) -> dict[str, Any]:
         """Return the arguments of a sibling, as far as they can be known by now."""
         own = parameters(sibling)
         return {
@@ -148,7 +152,7 @@ class Group:
             for name in self.arguments
         }
 
-    def is_what_it_got(self, item: pytest.Function, given: Mapping[str, Any]) -> bool:
+    def is_what_it_got(self, item: Evaluation, given: Mapping[str, Any]) -> bool:
         """Return whether an item's own set-up made the objects its body was given."""
         return all(
             (name == "llmeval" and name in self.own)
@@ -158,8 +162,8 @@ class Group:
 
 
 def siblings(
-    current: pytest.Function, group: Group, upcoming: Upcoming, groups: Any
-) -> Iterator[pytest.Function]:
+    current: Evaluation, group: Group, upcoming: Upcoming, groups: Any
+) -> Iterator[Evaluation]:
     """Yield the items whose bodies may run now, in order, from the group's frontier.
 
     Ends at the first item that may change what is set up, or that may be disturbed: one
@@ -182,7 +186,7 @@ def siblings(
             return
         group.frontier += 1
         if other is group and not _may_be_skipped(item, current):
-            assert isinstance(item, pytest.Function)
+            assert isinstance(item, Evaluation)
             yield item
 
 

@@ -1,0 +1,47 @@
+"""From a task file to a task, in whichever dialect it is written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from pytest_llmeval.config import Section
+from pytest_llmeval.tasks._own import own_task
+from pytest_llmeval.tasks._read import read_mapping
+from pytest_llmeval.tasks._task import Task, TaskOptions
+
+__all__ = ["load_task"]
+
+_NOT_IN_A_NAME: Final = re.compile(r"[\[\]\x00-\x1f\x7f]|::")
+
+
+def load_task(path: Path, options: TaskOptions) -> Task:
+    """Return the task of a file.
+
+    Args:
+        path: The file.
+        options: What holds for all task files.
+
+    Raises:
+        UserError: Something in it, or in a file it names, is wrong; the text has file
+            and line.
+    """
+    top = read_mapping(path, options.root)
+    return own_task(top, name_of(top, path), path, options)
+
+
+def name_of(top: Section, path: Path) -> str:
+    """Return what a task is called: as it says, else like its file.
+
+    Raises:
+        ConfigError: The name can't stand in a node id.
+    """
+    name = top.text("task") or re.sub(r"(\.llmeval)?\.ya?ml$", "", path.name)
+    if found := _NOT_IN_A_NAME.search(name):
+        message = (
+            f"task: {name!r} holds {found[0]!r}, and the name stands in node ids "
+            f"(FILE::TASK[CASE]): name it otherwise"
+        )
+        raise top.fail(message, "task")
+    return name

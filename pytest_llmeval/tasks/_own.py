@@ -1,0 +1,183 @@
+"""Our own dialect: dataset, prompt, models and checks, as a test function has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_llmeval.assertions import assert_case
+from pytest_llmeval.config import Section, plain
+from pytest_llmeval.datasets import cases_from
+from pytest_llmeval.errors import ConfigError, UserError
+from pytest_llmeval.evaluate import reply_text
+from pytest_llmeval.gates import parse_gate
+from pytest_llmeval.kinds import check_rows, kind_use
+from pytest_llmeval.recorder import current_sample
+from pytest_llmeval.tasks._checks import TaskCheck, read_checks
+from pytest_llmeval.tasks._task import Task, TaskOptions
+from pytest_llmeval.types import Case, Source
+
+__all__ = ["own_task"]
+
+_KEYS: Final = (
+    *("task", "dataset", "columns", "prompt", "system", "generator", "judge"),
+    *("kind", "checks", "gate", "tags", "limit", "concurrency"),
+)
+
+
+def own_task(top: Section, name: str, path: Path, options: TaskOptions) -> Task:
+    """Return the task of a file in our own words.
+
+    Args:
+        top: What the file says.
+        name: What the task is called.
+        path: The file: what it names is looked for beside it.
+        options: What holds for all task files.
+
+    Raises:
+        UserError: Something is wrong; the text has file and line.
+    """
+    top = replace(top, what=f"task {name!r}")
+    top.only(_KEYS)
+    checks = read_checks(top, base=path.parent, root=options.root)
+    keywords = _keywords(top)
+    uses = {"generator"} | {"judge" for check in checks if check.asks_judge}
+
+    def run(case: Case, generator: Any, judge: Any) -> None:
+        __tracebackhide__ = True
+        _run(checks, "kind" in keywords, case, generator, judge)
+
+    return Task(
+        name=name,
+        shown=top.shown,
+        cases=tuple(_cases(top, path.parent, options.root)),
+        run=run,
+        keywords=keywords,
+        uses=frozenset(uses),
+    )
+
+
+def _run(
+    checks: tuple[TaskCheck, ...],
+    has_kind: bool,
+    case: Case,
+    generator: Any,
+    judge: Any,
+) -> None:
+    """Ask the model where a check looks at its reply, and make every check."""
+    __tracebackhide__ = True
+    if not checks and has_kind:
+        assert_case(case, generator)
+        return
+    response = None
+    if not checks or any(check.reads_reply for check in checks):
+        response = generator(case)
+    if not checks:
+        reply_text(response, case)  # an empty reply is none
+        return
+    sample = current_sample()
+    assert sample is not None
+    with sample.all_checks():
+        for check in checks:
+            check.make(response, case, generator, judge)
+
+
+def _keywords(top: Section) -> dict[str, Any]:
+    """Return what a test function's marker would say."""
+    found = {
+        "prompt": top.text("prompt") if _is_single(top, "prompt") else _list(top),
+        "system": top.text("system"),
+        "generator": _model(top, "generator"),
+        "judge": _model(top, "judge"),
+        "kind": _kind(top),
+        "gate": _gates(top),
+        "limit": top.whole("limit", least=1),
+        "concurrency": top.whole("concurrency", least=1),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _is_single(top: Section, key: str) -> bool:
+    return not isinstance(top.data.get(key), list)
+
+
+def _list(top: Section) -> list[str]:
+    return list(top.texts("prompt"))
+
+
+def _model(top: Section, key: str) -> Any:
+    value = plain(top.data.get(key))
+    models = value if isinstance(value, list) and key == "generator" else [value]
+    for model in models:
+        if not (model is None or (isinstance(model, str | Mapping) and model)):
+            message = (
+                f"{key} is a model's name in llmeval.yaml, a spec like openai:MODEL, or "
+                f"a mapping, not {model!r:.60}"
+            )
+            raise top.fail(message, key)
+    return value
+
+
+def _kind(top: Section) -> Any:
+    kind = plain(top.data.get("kind"))
+    if kind is not None:
+        try:
+            kind_use(kind)
+        except ConfigError as exc:
+            raise top.fail(str(exc), "kind") from exc
+    return kind
+
+
+def _gates(top: Section) -> list[str] | None:
+    value = top.data.get("gate")
+    gates = [top.text("gate")] if isinstance(value, str) else top.texts("gate")
+    for gate in gates:
+        try:
+            parse_gate(gate)
+        except ConfigError as exc:
+            raise top.fail(f"gate: {exc}", "gate") from exc
+    return [gate for gate in gates if gate] or None
+
+
+def _cases(top: Section, base: Path, root: Path) -> list[Case]:
+    """Return the rows of the dataset, with the task's tags."""
+    dataset = top.data.get("dataset")
+    if not (isinstance(dataset, str | list) and dataset):
+        message = (
+            f"dataset is a path or glob beside this file, or a list of rows, "
+            f"not {dataset!r:.60}"
+        )
+        raise top.fail(message, "dataset")
+    kind = _kind(top)
+    use = None if kind is None else kind_use(kind)
+    try:
+        found = cases_from(
+            dataset,
+            columns=top.data.get("columns"),
+            root=root,
+            base=base,
+            first=use.kind.columns if use else None,
+        )
+        if use is not None:
+            check_rows(use, found)
+    except UserError as exc:
+        raise top.fail(str(exc), "dataset") from exc
+    if not found:
+        raise top.fail(f"the dataset {dataset!r:.60} holds no cases", "dataset")
+    tags = top.texts("tags")
+    return [
+        replace(
+            case,
+            tags=tuple(dict.fromkeys((*tags, *case.tags))),
+            source=case.source or _place(top, index),
+        )
+        for index, case in enumerate(found)
+    ]
+
+
+def _place(top: Section, index: int) -> Source:
+    """Return where a row stands that is written in the task file itself."""
+    line = top.lines.get(("dataset", index), top.lines.get(("dataset",), 1))
+    return Source(file=top.shown, line=line)

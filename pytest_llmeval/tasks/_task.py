@@ -1,0 +1,49 @@
+"""What a task file says, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_llmeval.types import Case
+
+__all__ = ["FunctionName", "Task", "TaskOptions"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskOptions:
+    """What the command line and the ini file say about all task files."""
+
+    root: Path
+    """Where every file that a task names must lie."""
+    allow_functions: bool = False
+    """Whether ``!function`` may import code beside a task file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A task: cases, and what is done with each."""
+
+    name: str
+    shown: str
+    """The file's name for people."""
+    cases: tuple[Case, ...]
+    run: Callable[[Case, Any, Any], None]
+    """Asks and checks one case; gets the case, the generator and the judge."""
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    """What the llmeval marker of a test function would say."""
+    uses: frozenset[str] = frozenset({"generator"})
+    """The models it needs: generator, judge."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionName:
+    """A ``!function module.name``, and the file whose folder it is looked for in."""
+
+    name: str
+    file: Path
+
+    def __repr__(self) -> str:
+        return f"!function {self.name}"
