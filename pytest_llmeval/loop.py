@@ -59,10 +59,7 @@ class LoopThread:
             TimeoutError: It did not end in time; it is cancelled.
         """
         __tracebackhide__ = True
-        if threading.current_thread() is self._thread:
-            coroutine.close()
-            message = f"this call would block the event loop it runs on: {instead}"
-            raise BlockingCallError(message)
+        self._refuse_here(coroutine, instead)
         future, cancel = self._submit(coroutine)
         try:
             return future.result(seconds)
@@ -73,6 +70,37 @@ class LoopThread:
             # Ctrl-C in the waiting thread: nothing may go on behind its back.
             cancel()
             raise
+
+    def run_at_once(self, coroutine: Coroutine[Any, Any, T], *, instead: str) -> T:
+        """Return what a coroutine returns that waits for nothing, run by the caller.
+
+        To the loop thread and back is most of what such a call would take.
+
+        Args:
+            coroutine: It never suspends, and asks for no event loop.
+            instead: As in `run`.
+
+        Raises:
+            BlockingCallError: The caller is on the loop thread.
+        """
+        __tracebackhide__ = True
+        self._refuse_here(coroutine, instead)
+        try:
+            coroutine.send(None)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        except LLMEvalError as exc:
+            raise exc.with_traceback(None)  # noqa: B904 - the same exception
+        coroutine.close()
+        message = f"{coroutine!r} waits for something"
+        raise RuntimeError(message)
+
+    def _refuse_here(self, coroutine: Coroutine[Any, Any, Any], instead: str) -> None:
+        if threading.current_thread() is self._thread:
+            coroutine.close()
+            message = f"this call would block the event loop it runs on: {instead}"
+            raise BlockingCallError(message)
 
     def start(self, coroutine: Coroutine[Any, Any, None]) -> Callable[[], None]:
         """Run `coroutine` on the loop thread, wait for nothing; return what cancels it.

@@ -48,10 +48,13 @@ class Engine:
         """How many of them wait for the next attempt of a call."""
         return self._waiting
 
-    def submit(self, body: Body) -> None:
-        """Run a body when there is room for it."""
+    def submit(self, body: Body, *, is_next: bool = False) -> None:
+        """Run a body when there is room for it; before all others where it is next."""
         with self._lock:
-            self._queue.append(body)
+            if is_next:
+                self._queue.appendleft(body)
+            else:
+                self._queue.append(body)
         self._fill()
 
     def drop(self, body: Body) -> None:

@@ -10,6 +10,7 @@ from pytest_llmeval.clients._base import (
     GivenText,
     Owner,
     Request,
+    never_waits,
 )
 from pytest_llmeval.clients._clients import Clients
 from pytest_llmeval.clients._cut import CutAccepted
@@ -28,6 +29,7 @@ __all__ = [
     "Request",
     "is_able",
     "members_of",
+    "never_waits",
     "remove_shared",
     "without_embeddings",
     "without_likelihoods",

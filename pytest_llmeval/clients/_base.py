@@ -20,6 +20,7 @@ __all__ = [
     "Owner",
     "Request",
     "Trail",
+    "never_waits",
 ]
 
 
@@ -117,6 +118,11 @@ class Backend(Protocol):
 
     async def close(self) -> None:
         """Give back what it holds (connections, processes)."""
+
+
+def never_waits(backend: Backend) -> bool:
+    """Return whether a backend answers at once, so that no event loop is needed."""
+    return bool(getattr(backend, "never_waits", False))
 
 
 Ability = Literal["likelihood", "embedding"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_llmeval.clients._base import Backend, Request
+from pytest_llmeval.clients._base import Backend, Request, never_waits
 from pytest_llmeval.types import Response
 
 __all__ = ["CutAccepted"]
@@ -26,6 +26,11 @@ class CutAccepted:
     def sends_prompt(self) -> bool:
         """As the model behind."""
         return self.inner.sends_prompt
+
+    @property
+    def never_waits(self) -> bool:
+        """As the model behind."""
+        return never_waits(self.inner)
 
     def identity(self, request: Request) -> dict[str, Any]:
         """As the model behind: what is done with a reply does not change it."""

@@ -34,6 +34,11 @@ class RecordedBackend:
         """As the model behind."""
         return self.inner.sends_prompt
 
+    @property
+    def never_waits(self) -> bool:
+        """Whether an answer is there at once, or never: nothing else is asked."""
+        return self.mode == "replay"
+
     async def answer(self, request: Request) -> Response:
         """Return the recorded reply, or ask and keep it.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -44,6 +45,8 @@ class Shelf:
         self._redactor = Redactor(())
         self._seen: dict[Any, Any] | None = None
         """The environment when the secrets were last asked for."""
+        self._reading = threading.Lock()
+        """Bodies replay on threads of their own, and a file is read once."""
         self._paths: dict[str, Path] = {}
         self._files: dict[Path, Recordings] = {}
         self._folders: dict[Path, dict[str, Filed]] = {}
@@ -84,12 +87,13 @@ class Shelf:
         Its neighbours are looked at too: what a fixture of the session asks is kept
         with whichever test came first.
         """
-        own = self._file(self.path())
-        if (entry := own.entries.get(key)) is not None:
-            return Filed(path=own.path, entry=entry)
-        for folder in self._neighbours(own.path):
-            if (filed := folder.get(key)) is not None:
-                return filed
+        with self._reading:
+            own = self._file(self.path())
+            if (entry := own.entries.get(key)) is not None:
+                return Filed(path=own.path, entry=entry)
+            for folder in self._neighbours(own.path):
+                if (filed := folder.get(key)) is not None:
+                    return filed
         return None
 
     def kept(self, key: str) -> Filed | None:

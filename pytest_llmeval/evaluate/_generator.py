@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_llmeval.clients import Backend, GivenText, Request
+from pytest_llmeval.clients import Backend, GivenText, Request, never_waits
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.evaluate._ask import ask
 from pytest_llmeval.evaluate._literal import literal_prompt
@@ -66,7 +66,9 @@ class Generator:
         question = self.acall(
             what, prompt=prompt, system=system, params=params, sample=sample
         )
-        return self.loop.run(question, instead=self._awaited("acall"))
+        is_there = never_waits(self.lookup(current_sample()))
+        run = self.loop.run_at_once if is_there else self.loop.run
+        return run(question, instead=self._awaited("acall"))
 
     async def acall(
         self,
@@ -93,7 +95,8 @@ class Generator:
             sample=_checked_sample(sample, running),
             schema=schema,
         )
-        return await self.loop.bridge(ask(backend, request, self.role, running))
+        asked = ask(backend, request, self.role, running)
+        return await (asked if never_waits(backend) else self.loop.bridge(asked))
 
     def generate(self, prompt: Any, **params: Any) -> Response:
         """Return the reply to `prompt`: the method of the `Client` Protocol."""

@@ -131,7 +131,7 @@ class Ahead:
         following = self._following(item, group)
         first = next(following, None)
         if started is None:
-            if first is None:
+            if first is None and not self._started:
                 return None  # alone
             started = self._begin_own(item, group)
         if first is not None:
@@ -203,7 +203,7 @@ class Ahead:
     def _begin_own(self, item: Evaluation, group: Group) -> _Started:
         given = {name: item.funcargs[name] for name in group.arguments}
         started = self._prepared(item, group, given, self._run.sample_of(item))
-        self._engine.submit(started.body)
+        self._engine.submit(started.body, is_next=True)
         return started
 
     def _begin(self, item: Evaluation, started: _Started) -> None:

@@ -461,3 +461,43 @@ def test_ctrl_c_ends_a_run_whose_bodies_hang(ahead: Suite, kind: str) -> None:
     assert run.returncode == pytest.ExitCode.INTERRUPTED
     assert "KeyboardInterrupt" in output
     assert errors == ""
+
+
+def test_one_that_runs_again_does_not_run_beyond_the_width(ahead: Suite) -> None:
+    ahead.write(
+        conftest=CONFTEST
+        + """
+import pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item):
+    # As after a fixture that was made anew: what it got is not what it would get now.
+    if item.name in {"test_a[c1]", "test_a[c3]"}:
+        item.funcargs["shared"] = object()
+""",
+        test_a=HEAD
+        + """
+lock = app.threading.Lock()
+now = [0]
+
+@pytest.fixture(scope="module")
+def shared():
+    return object()
+
+@pytest.mark.llmeval(ROWS, generator=str)
+def test_a(case, generator, shared):
+    app.note(case.id)
+    with lock:
+        now[0] += 1
+        beside = now[0]
+    app.threading.Event().wait(0.01)
+    with lock:
+        now[0] -= 1
+    assert beside <= 2
+    assert_exact(generator(case), case)
+""",
+    )
+
+    ahead.run("--llmeval-concurrency=2").assert_outcomes(passed=6)
+
+    assert sorted(ran(ahead)) == ["c0", "c1", "c1", "c2", "c3", "c3", "c4", "c5"]

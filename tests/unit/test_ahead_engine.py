@@ -108,6 +108,20 @@ def test_bodies_begin_in_the_order_they_were_given(engine: Engine) -> None:
     assert begun == list(range(50))
 
 
+def test_the_one_whose_turn_it_is_goes_before_those_that_wait(engine: Engine) -> None:
+    gate = threading.Event()
+    begun: list[str] = []
+    engine.submit(body(gate.wait, width=1))
+    last = body(lambda: begun.append("last"), width=1)
+    engine.submit(last)
+    engine.submit(body(lambda: begun.append("next"), width=1), is_next=True)
+
+    gate.set()
+    outcome_of(last)
+
+    assert begun == ["next", "last"]
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("is_async", [False, True], ids=["plain", "async"])
 def test_what_a_body_raises_is_kept_and_the_engine_goes_on(

@@ -137,3 +137,57 @@ def test_an_exception_of_a_thread_comes_back(loop: LoopThread) -> None:
 
     with pytest.raises(OSError, match="disk"):
         loop.run(in_daemon_thread(fail), instead="")
+
+
+def test_what_waits_for_nothing_runs_in_the_caller_s_thread() -> None:
+    loop = LoopThread()
+
+    async def here() -> threading.Thread:
+        return threading.current_thread()
+
+    assert loop.run_at_once(here(), instead="") is threading.current_thread()
+
+
+def test_what_waits_after_all_is_told() -> None:
+    async def waits() -> None:
+        await asyncio.sleep(0)
+
+    with pytest.raises(RuntimeError, match="waits for something"):
+        LoopThread().run_at_once(waits(), instead="")
+
+
+def test_a_call_at_once_on_the_loop_thread_is_refused_too() -> None:
+    loop = LoopThread()
+
+    async def nothing() -> None: ...
+
+    async def blocks() -> None:
+        loop.run_at_once(nothing(), instead="await it")
+
+    with pytest.raises(BlockingCallError, match="await it"):
+        loop.run(blocks(), instead="")
+    loop.close()
+
+
+def test_a_loop_that_is_blocked_is_waited_for_no_longer_than_told() -> None:
+    loop = LoopThread()
+    gate = threading.Event()
+
+    async def blocks() -> None:
+        gate.wait()
+
+    with pytest.raises(TimeoutError):
+        loop.run(blocks(), instead="", seconds=0.01)
+
+    gate.set()
+    loop.close()
+
+
+def test_a_thread_of_the_loop_s_executor_keeps_no_interpreter() -> None:
+    loop = LoopThread()
+
+    async def where() -> bool:
+        return await asyncio.to_thread(lambda: threading.current_thread().daemon)
+
+    assert loop.run(where(), instead="")
+    loop.close()
