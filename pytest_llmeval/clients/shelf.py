@@ -69,11 +69,11 @@ class Shelf:
         variables = _variables()
         if variables is not None and variables == self._seen:
             return self._redactor  # nothing was set since: a look at all costs 0.1 ms
-        self._seen = variables
         found = {secret for source in self._sources for secret in source()}
         if not found <= self._secrets:
             self._secrets |= found
             self._redactor = Redactor(self._secrets)
+        self._seen = variables  # last: other threads go by it
         return self._redactor
 
     def clean(self, request: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Mapping
+from pathlib import Path
 
 import httpx
 import pytest
@@ -191,3 +194,27 @@ def test_a_refusal_is_found_in_a_group_of_failures() -> None:
 def test_a_process_is_there_or_not() -> None:
     assert is_alive(1)
     assert not is_alive(2**22 + 1)
+
+
+def test_a_look_at_the_environment_bears_that_pytest_changes_it() -> None:
+    """The main thread sets PYTEST_CURRENT_TEST while bodies ask on other threads."""
+    from pytest_llmeval.clients.shelf import Shelf
+
+    shelf = Shelf(Path())
+    shelf.hide(proxy_secrets)
+    is_over = threading.Event()
+
+    def change() -> None:
+        while not is_over.is_set():
+            os.environ["PYTEST_CURRENT_TEST"] = "here"
+            os.environ.pop("PYTEST_CURRENT_TEST", None)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(3000):
+            assert shelf.redactor.text("clear") == "clear"
+            proxy_of("http://127.0.0.1:1/")
+    finally:
+        is_over.set()
+        thread.join()
