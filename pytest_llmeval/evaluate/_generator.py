@@ -63,10 +63,11 @@ class Generator:
             UnscoredError: There is no usable reply; the case is unscored.
         """
         __tracebackhide__ = True
+        # First: it may refuse, and a coroutine that is made has to be awaited.
+        is_there = never_waits(self.lookup(current_sample()))
         question = self.acall(
             what, prompt=prompt, system=system, params=params, sample=sample
         )
-        is_there = never_waits(self.lookup(current_sample()))
         run = self.loop.run_at_once if is_there else self.loop.run
         return run(question, instead=self._awaited("acall"))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -588,3 +590,16 @@ def test_a_judge_stays_itself_and_a_client_becomes_one(asking: Asking) -> None:
 
     assert as_judge(judge) is judge
     assert as_judge(asking(role="app")).client.role == "judge"
+
+
+def test_a_call_that_is_refused_leaves_no_coroutine_behind() -> None:
+    def refuse(sample: object) -> Any:
+        raise UnscoredError("the case is over", cause="interrupted")
+
+    generator = Generator(role="generator", lookup=refuse, loop=LoopThread())
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UnscoredError, match="over"):
+            generator("hi")
+        gc.collect()
