@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from pytest_llmeval.assertions.message import explain_check
 from pytest_llmeval.plugin._internals import parameter_marks, parameters
 from pytest_llmeval.plugin.outcomes import Outcome
 from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.plugin.variants import label_of
 from pytest_llmeval.recorder import CaseRun, SampleRun
 from pytest_llmeval.store.key import fingerprint
-from pytest_llmeval.types import Case, Fingerprints, Record, as_text
+from pytest_llmeval.types import Case, Check, Fingerprints, Record, as_text
 
 __all__ = ["case_run", "forget_run", "record_of"]
 
@@ -23,6 +25,8 @@ _MEANING = (
     *("input", "expected", "context", "choices"),
     *("label", "labels", "better", "rejected"),
 )
+#: What of a row a reader of a report sees.
+_READ = ("input", "expected", "context")
 #: Columns about the row, and not what is asked.
 _ABOUT = frozenset({"id", "tags", "skip", "xfail", "must_pass"})
 
@@ -67,6 +71,7 @@ def record_of(sample: SampleRun, outcome: Outcome, seconds: float) -> Record:
     """
     run = sample.run
     kept = sample.sample(outcome.status, cause=outcome.cause, reason=outcome.reason)
+    kept = replace(kept, checks=tuple(map(_explained, kept.checks)))
     return Record(
         nodeid=run.nodeid,
         test=run.test,
@@ -76,6 +81,7 @@ def record_of(sample: SampleRun, outcome: Outcome, seconds: float) -> Record:
         cause=outcome.cause,
         reason=outcome.reason,
         source=str(run.case.source) if run.case.source else None,
+        row=_row_of(run.case),
         tags=run.case.tags,
         seconds=seconds,
         rerun=run.rerun,
@@ -84,6 +90,18 @@ def record_of(sample: SampleRun, outcome: Outcome, seconds: float) -> Record:
         calibration=sample.calibration,
         samples=(kept.to_json(),),
     )
+
+
+def _explained(check: Check) -> Check:
+    """Return a check with its diff; what a judge said is kept in full beside it."""
+    if check.passed is not False or check.judge is not None:
+        return check
+    return replace(check, explanation=tuple(explain_check(check)))
+
+
+def _row_of(case: Case) -> dict[str, Any]:
+    found = {name: getattr(case, name) for name in _READ}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _fingerprints(run: CaseRun) -> Fingerprints:

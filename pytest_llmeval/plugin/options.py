@@ -87,7 +87,7 @@ OPTIONS = (
     Option(
         name="report",
         metavar="PATH",
-        help="write the report to PATH (.json)",
+        help="write the report to PATH (.html, .md, .json, .jsonl, .csv)",
         is_repeatable=True,
     ),
     Option(

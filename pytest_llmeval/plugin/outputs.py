@@ -13,7 +13,7 @@ from pytest_llmeval.plugin.against import save
 from pytest_llmeval.plugin.recordings import RecordingWriter, drops_unused
 from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.plugin.variants import label_of
-from pytest_llmeval.report import json_file
+from pytest_llmeval.report import files
 from pytest_llmeval.report.model import Report, build_report
 from pytest_llmeval.store.runs import Journal
 from pytest_llmeval.types import Record
@@ -152,7 +152,7 @@ class Outputs:
     def _write_reports(self, session: pytest.Session) -> None:
         for path in self._runtime.settings.reports:
             try:
-                json_file.write(self.report(), path)
+                files.write(self.report(), path)
             except OSError as exc:
                 self._fail(session, f"could not write the report {str(path)!r}: {exc}")
             else:

@@ -170,12 +170,9 @@ def _sample(value: str | None) -> tuple[int, int] | None:
 
 def _report(value: str, base: Path) -> Path:
     path = base / value
-    if path.suffix.lower() != ".json":
-        message = (
-            f"--llmeval-report={value}: no report format is called "
-            f"{path.suffix or 'nothing'!r}; there is: .json"
-        )
-        raise ConfigError(message)
+    from pytest_llmeval.report.files import check_suffix
+
+    check_suffix(path, f"--llmeval-report={value}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as exc:

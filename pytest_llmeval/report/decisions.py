@@ -18,7 +18,14 @@ from pytest_llmeval.stats import (
     seconds_text,
 )
 
-__all__ = ["comparison_lines", "gate_lines"]
+__all__ = [
+    "FLIPS",
+    "change_counts",
+    "comparison_lines",
+    "gate_lines",
+    "gate_text",
+    "why_text",
+]
 
 #: Of each kind; a wall of flips hides the rest of the report.
 _AT_MOST: Final = 10
@@ -30,7 +37,7 @@ _COLOURS: Final = {
     "not evaluated": "yellow",
 }
 #: The kinds whose cases are listed.
-_FLIPS: Final = {
+FLIPS: Final = {
     "regressed": ("-", "red"),
     "missing": ("?", "red"),
     "incomparable": ("~", "yellow"),
@@ -51,12 +58,13 @@ def gate_lines(gates: Iterable[GateResult], page: Page) -> Iterator[Line]:
     for result, scope in zip(results, scopes, strict=True):
         state = Segment.of(f"  {result.state:<{states}}  ", _COLOURS[result.state])
         room = page.width - columns(state.text) - width - 2
-        text = page.cut_end(page.own(_gate_text(result)), room)
+        text = page.cut_end(page.own(gate_text(result)), room)
         pad = " " * (width - columns(scope) + 2)
         yield Line.of(state, Segment.of(f"{scope}{pad}{text}"))
 
 
-def _gate_text(result: GateResult) -> str:
+def gate_text(result: GateResult) -> str:
+    """Return what a gate asks for, what was measured, and of how many."""
     gate, measured = result.gate, result.measured
     if measured is None or measured.value is None:
         return f"{gate} ({result.reason})"
@@ -105,8 +113,8 @@ def comparison_lines(
         was, now = map(page.foreign, comparison.served)
         text = f"  the server answers with another model: {was} before, {now} now"
         yield Line.of(Segment.of(page.cut_end(text, page.width), "yellow"))
-    yield from page.wrap(_counts(comparison), indent="  ", between=page.dot)
-    for kind, (letter, colour) in _FLIPS.items():
+    yield from page.wrap(map(Segment.of, change_counts(comparison)), indent="  ", between=page.dot)
+    for kind, (letter, colour) in FLIPS.items():
         for why, changes in _alike(comparison, kind).items():
             limit = len(changes) if is_verbose else _AT_MOST
             words = [Segment.of(part) for part in _wrapped(page.own(why))]
@@ -117,19 +125,18 @@ def comparison_lines(
         yield from _metric_lines(comparison.metrics, page)
 
 
-def _counts(comparison: Comparison) -> Iterator[Segment]:
+def change_counts(comparison: Comparison) -> Iterator[str]:
+    """Yield how many cases there are of each kind, p, and the rates before and now."""
     counts = Counter(change.kind for change in comparison.changes)
     for kind in KINDS:
         if counts[kind]:
-            yield Segment.of(f"{counts[kind]:,} {kind.replace('_', ' ')}")
+            yield f"{counts[kind]:,} {kind.replace('_', ' ')}"
     if comparison.lost + comparison.gained:
-        yield Segment.of(f"p {comparison.p:.2g}")
+        yield f"p {comparison.p:.2g}"
     if comparison.compared:
         before, now = comparison.passed
         n = comparison.compared
-        yield Segment.of(
-            f"{percent_text(before, n)} passed before, {percent_text(now, n)} now"
-        )
+        yield f"{percent_text(before, n)} passed before, {percent_text(now, n)} now"
 
 
 def _alike(comparison: Comparison, kind: str) -> dict[str, list[Change]]:
@@ -137,7 +144,7 @@ def _alike(comparison: Comparison, kind: str) -> dict[str, list[Change]]:
     groups: dict[str, list[Change]] = {}
     for change in comparison.changes:
         if change.kind == kind:
-            groups.setdefault(_why(change), []).append(change)
+            groups.setdefault(why_text(change), []).append(change)
     return groups
 
 
@@ -163,7 +170,7 @@ def _flips(
         yield Line.of(Segment.of(more))
 
 
-def _why(change: Change) -> str:
+def why_text(change: Change) -> str:
     """Return which parts changed and which did not, of what could explain a flip."""
     if change.why:
         return change.why

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Final
 
 from pytest_llmeval.baseline import KINDS, Compared
@@ -14,7 +12,7 @@ from pytest_llmeval.report.model import MetricSummary, Report, Row, Totals
 from pytest_llmeval.store.lines import strict_json
 from pytest_llmeval.types import Record
 
-__all__ = ["FORMAT", "render", "write"]
+__all__ = ["FORMAT", "call_under_test", "json_text", "render"]
 
 #: Of the report; journals have their own. A new key doesn't change it.
 FORMAT: Final = 1
@@ -84,29 +82,10 @@ def _compared(compared: Compared) -> dict[str, Any]:
     }
 
 
-def write(report: Report, path: Path) -> None:
-    """Write the report, making folders; a reader sees the old file or the whole new one.
-
-    Raises:
-        OSError: It can't be written; an older file at `path` is as it was.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    target = path.resolve()  # a link stays a link
-    if target.exists() and not target.is_file():
-        message = f"{str(path)!r} is there already, and is no file"
-        raise OSError(message)
-    draft = target.with_name(f".llmeval-{os.urandom(4).hex()}.tmp")
-    try:
-        draft.write_text(_text(render(report)), "utf-8", newline="\n")
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _text(data: Mapping[str, Any]) -> str:
+def json_text(report: Report) -> str:
     """Return strict JSON with each item of the lists on a line of its own."""
     members = []
-    for key, value in data.items():
+    for key, value in render(report).items():
         if isinstance(value, list) and value:
             items = ",\n".join(map(strict_json, value))
             members.append(f"{strict_json(key)}: [\n{items}\n]")
@@ -160,7 +139,7 @@ def _case(record: Record) -> dict[str, Any]:
 
 
 def _sample(sample: Mapping[str, Any]) -> dict[str, Any]:
-    call = _call_under_test(sample)
+    call = call_under_test(sample)
     response = (call and call["response"]) or {}
     return {
         "index": sample["index"],
@@ -176,7 +155,7 @@ def _sample(sample: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _call_under_test(sample: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def call_under_test(sample: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the last call of a generator, with a reply or at least an answer."""
     asked = [call for call in sample["calls"] if call["role"] == "generator"]
     answered = [call for call in asked if call["response"] is not None]

@@ -16,7 +16,7 @@ from pytest_llmeval.report.table import Entry, table_lines
 from pytest_llmeval.report.usage import Cost, Latency, Origins, Retries, Tokens
 from pytest_llmeval.stats import money_text, number_text, seconds_text
 
-__all__ = ["render"]
+__all__ = ["metric_text", "render", "test_label", "usage_texts"]
 
 _INDENT: Final = "    "
 
@@ -66,24 +66,25 @@ def _entries(report: Report, page: Page) -> Iterator[Entry]:
     times = Counter((row.name, *row.params.items()) for row in report.rows)
     for row in report.rows:
         is_only = times[row.name, *row.params.items()] == 1
-        usage = _usage(row.tokens, row.cost, row.latency)
+        usage = usage_texts(row.tokens, row.cost, row.latency)
         yield Entry(
-            name=page.foreign(_label(row, row.name if is_only else row.nodeid)),
+            name=page.foreign(test_label(row, row.name if is_only else row.nodeid)),
             totals=row.totals,
             below=(
                 *page.wrap(_metrics(row, page), indent=_INDENT, between="   "),
                 *page.wrap(_judge(row, page), indent=_INDENT, between=page.dot),
                 *_calibration(row, page),
-                *page.wrap(usage, indent=_INDENT, between=page.dot),
+                *page.wrap(map(Segment.of, usage), indent=_INDENT, between=page.dot),
             ),
         )
     if len(report.rows) > 1:
-        usage = _usage(report.tokens, report.cost, report.latency)
-        below = page.wrap(usage, indent=_INDENT, between=page.dot)
+        usage = usage_texts(report.tokens, report.cost, report.latency)
+        below = page.wrap(map(Segment.of, usage), indent=_INDENT, between=page.dot)
         yield Entry(name="all", totals=report.totals, below=tuple(below), is_sum=True)
 
 
-def _label(row: Row, name: str) -> str:
+def test_label(row: Row, name: str) -> str:
+    """Return a test's name with its parameters."""
     params = ", ".join(
         # A model or a prompt says by itself what it is.
         value if key in {"generator", "prompt"} else f"{key}={value}"
@@ -95,10 +96,11 @@ def _label(row: Row, name: str) -> str:
 def _metrics(row: Row, page: Page) -> Iterator[Segment]:
     for metric in row.metrics:
         name = page.cut_middle(page.foreign(metric.name), 32)
-        yield Segment.of(page.own(f"{name} {_metric(metric)}"))
+        yield Segment.of(page.own(f"{name} {metric_text(metric)}"))
 
 
-def _metric(metric: MetricSummary) -> str:
+def metric_text(metric: MetricSummary) -> str:
+    """Return a check's mean, of how many, and what else there is to say of it."""
     value = "–" if metric.mean is None else number_text(metric.mean)
     remarks = [f"n {metric.n:,}"]
     if metric.pooled is not None and metric.n > 1:
@@ -124,10 +126,11 @@ def _judge(row: Row, page: Page) -> Iterator[Segment]:
         yield Segment.of(page.own(text))
 
 
-def _usage(tokens: Tokens, cost: Cost, latency: Latency) -> Iterator[Segment]:
-    yield from map(Segment.of, _tokens(tokens))
-    yield from map(Segment.of, _cost(cost))
-    yield from map(Segment.of, _latency(latency))
+def usage_texts(tokens: Tokens, cost: Cost, latency: Latency) -> Iterator[str]:
+    """Yield what the calls used: tokens, money, seconds."""
+    yield from _tokens(tokens)
+    yield from _cost(cost)
+    yield from _latency(latency)
 
 
 def _tokens(tokens: Tokens) -> Iterator[str]:
@@ -139,7 +142,8 @@ def _tokens(tokens: Tokens) -> Iterator[str]:
 
 def _cost(cost: Cost) -> Iterator[str]:
     unknown = cost.calls - cost.known
-    if cost.total is not None:
+    # Zeros beside calls of unknown cost say nothing of what it was at least.
+    if cost.total is not None and not (unknown and cost.total == 0):
         text = f"cost {'at least ' if unknown else ''}{money_text(cost.total)}"
         if cost.live is not None and cost.live != cost.total:
             text += f" ({money_text(cost.live)} of it now)"

@@ -134,6 +134,8 @@ class Record:
     """The failure in one line."""
     source: str | None = None
     """``file:line`` of the dataset row."""
+    row: Mapping[str, Any] = field(default_factory=dict)
+    """Of the dataset row, what there is of input, expected and context."""
     tags: tuple[str, ...] = ()
     seconds: float = 0.0
     """Of the body, waiting included."""
@@ -157,6 +159,7 @@ class Record:
             "cause": self.cause,
             "reason": clean_text(self.reason),
             "source": self.source,
+            "row": clean_json(self.row),
             "tags": clean_json(self.tags),
             "seconds": self.seconds,
             "rerun": clean_text(self.rerun),

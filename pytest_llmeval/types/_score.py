@@ -66,20 +66,30 @@ class Check:
     """What a judge said: votes, fingerprint, both orders of a comparison; JSON."""
     pool: Pool | None = None
     """Of a metric that has a value over all cases beside the mean."""
+    explanation: tuple[str, ...] = ()
+    """Of a check that did not hold, what stood against what: lines of a diff."""
     score: Score | None = field(default=None, compare=False)
     """Only within the process: the score, for the explanation of a failure."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types."""
         data = {name: clean_json(getattr(self, name)) for name in _PLAIN}
-        return {**data, "pool": self.pool.to_json()} if self.pool else data
+        if self.pool:
+            data["pool"] = self.pool.to_json()
+        if self.explanation:
+            data["explanation"] = clean_json(self.explanation)
+        return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         pool = data.get("pool")
         # An end that is infinite stands in JSON as its text.
         ends = {name: float(data[name]) for name in ("low", "high") if name in data}
-        return cls(**{**data, **ends, "pool": pool and Pool.from_json(pool)})
+        parts = {
+            "pool": pool and Pool.from_json(pool),
+            "explanation": tuple(data.get("explanation", ())),
+        }
+        return cls(**{**data, **ends, **parts})
 
 
 #: Called with each comparison of a Score, so that a plain ``assert f1(...) >= 0.6``

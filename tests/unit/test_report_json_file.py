@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_llmeval.report.json_file import render, write
+from pytest_llmeval.report.files import write
+from pytest_llmeval.report.json_file import render
 from pytest_llmeval.report.model import Report, build_report
 from pytest_llmeval.types import Call, Check, Prompt, Record, Response, Sample
 
