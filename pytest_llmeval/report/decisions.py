@@ -113,7 +113,9 @@ def comparison_lines(
         was, now = map(page.foreign, comparison.served)
         text = f"  the server answers with another model: {was} before, {now} now"
         yield Line.of(Segment.of(page.cut_end(text, page.width), "yellow"))
-    yield from page.wrap(map(Segment.of, change_counts(comparison)), indent="  ", between=page.dot)
+    yield from page.wrap(
+        map(Segment.of, change_counts(comparison)), indent="  ", between=page.dot
+    )
     for kind, (letter, colour) in FLIPS.items():
         for why, changes in _alike(comparison, kind).items():
             limit = len(changes) if is_verbose else _AT_MOST
