@@ -83,7 +83,8 @@ def _file_name(name: str) -> str:
 @pytest.fixture
 def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
     # Where these are set pytest shortens nothing: what is tested is a user's terminal.
-    for name in ("CI", "BUILD_NUMBER"):
+    # What CI adds to the output is asked for where it is tested.
+    for name in ("CI", "BUILD_NUMBER", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
     return Suite(pytester)
 

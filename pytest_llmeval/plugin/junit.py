@@ -9,14 +9,41 @@ reports carry.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from pytest_llmeval.diffs import printable
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-__all__ = ["mark_statuses"]
+__all__ = ["is_ours", "junit_properties", "mark_statuses"]
+
+_SCORE = "llmeval_score_"
+
+
+def is_ours(name: str) -> bool:
+    """Return whether a property is one of `junit_properties`."""
+    return name in {"llmeval_source", "llmeval_status"} or name.startswith(_SCORE)
+
+
+def junit_properties(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the properties of a case: row, scores, and that it is unscored.
+
+    Args:
+        record: The data of `Record.to_json`, its secrets removed.
+    """
+    if record["source"]:
+        yield "llmeval_source", record["source"]
+    for sample in record["samples"]:
+        # One body has one value for each name; of a repeated case they all stand.
+        for check in sample["checks"]:
+            value = "unscored" if check["value"] is None else str(check["value"])
+            # pytest makes the value fit for XML, but not the name.
+            yield f"{_SCORE}{printable(check['name'])}", value
+    if record["status"] == "unscored":
+        yield "llmeval_status", "unscored"
 
 
 def mark_statuses(path: Path, released: Collection[str] = ()) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_llmeval.plugin.against import save
+from pytest_llmeval.plugin.github import append_summary
 from pytest_llmeval.plugin.recordings import RecordingWriter, drops_unused
 from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.plugin.variants import label_of
@@ -119,6 +120,10 @@ class Outputs:
         self._save(session)
         self._write_recordings(session)
         self._write_reports(session)
+        if not session.config.option.collectonly and (
+            trouble := append_summary(self.report())
+        ):
+            self.notes.append(trouble)
         if self._journal is None:  # nothing ran, so there is no run to keep
             return
         totals = Counter(record.status for record in self.records.values())

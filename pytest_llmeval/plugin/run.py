@@ -28,7 +28,7 @@ from pytest_llmeval.plugin.calibrating import Calibrating
 from pytest_llmeval.plugin.cases import case_run, forget_run, record_of
 from pytest_llmeval.plugin.circumstances import is_wanted
 from pytest_llmeval.plugin.exit_status import decide_exit
-from pytest_llmeval.plugin.junit import mark_statuses
+from pytest_llmeval.plugin.junit import is_ours, junit_properties, mark_statuses
 from pytest_llmeval.plugin.outcomes import Outcome, outcome_of, with_parts
 from pytest_llmeval.plugin.outlived import Outlived
 from pytest_llmeval.plugin.outputs import Outputs
@@ -108,9 +108,9 @@ class Run:
             return report
         if call.when == "setup":
             sample.is_in_setup = False
-            # A rerun must not inherit the last status.
+            # A rerun must not inherit the last status and scores.
             item.user_properties[:] = [
-                entry for entry in item.user_properties if entry[0] != "llmeval_status"
+                entry for entry in item.user_properties if not is_ours(entry[0])
             ]
             if self.is_worker:
                 # Should the process die in the body, this is what is left of the case.
@@ -169,14 +169,9 @@ class Run:
         ]
         notes = self.runtime.clients.trouble()
         report.llmeval_notes = notes  # type: ignore[attr-defined]
-        source = report.llmeval["source"] or ""
-        properties = {"llmeval_source": source, "llmeval_status": ""}
-        if outcome.status == "unscored":
-            properties["llmeval_status"] = "unscored"
-        for entry in properties.items():
-            if entry[1]:
-                item.user_properties.append(entry)
-                report.user_properties.append(entry)
+        for entry in junit_properties(report.llmeval):
+            item.user_properties.append(entry)
+            report.user_properties.append(entry)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:

@@ -18,6 +18,7 @@ from pytest_llmeval.plugin._internals import (
     line_width,
     writer_of,
 )
+from pytest_llmeval.plugin.github import annotation_lines
 from pytest_llmeval.plugin.options import as_option_arguments
 from pytest_llmeval.plugin.runtime import nodeid_from_here
 from pytest_llmeval.recorder import SampleRun
@@ -142,6 +143,8 @@ def write_report(reporter: pytest.TerminalReporter, run: Run) -> None:
         for text, markup in line.segments:
             reporter.write(text, **markup)
         reporter.write_line("")
+    for command in annotation_lines(report, run.runtime.root):
+        reporter.write_line(command)
 
 
 def _next_command(run: Run) -> str | None:
