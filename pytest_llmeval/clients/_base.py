@@ -56,6 +56,8 @@ class Request:
     case: Case | None = None
     """The row asked about; what reads a column or is passed the case needs it."""
     params: Mapping[str, Any] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()
+    """Names of parameters that an application which takes none goes without."""
     sample: int = 0
     """Index of the repeat: two samples of one prompt are two requests."""
     schema: Mapping[str, Any] | None = None

@@ -74,7 +74,9 @@ class Body:
             ConfigError: What a template's text became is not JSON, or a parameter
                 would not be sent.
         """
-        self.check_params(request.params)
+        self.check_params(
+            {k: v for k, v in request.params.items() if k not in request.optional}
+        )
         if self._tree is None:
             return {"prompt": request.prompt.text, **request.params}
         values = _values(request)

@@ -135,7 +135,8 @@ class CallableBackend:
     def _call(
         self, request: Request
     ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-        params = {**self.params, **request.params}
+        target = getattr(self.target, "generate", self.target)
+        params = {**self.params, **_taken(target, request)}
         if hasattr(self.target, "generate"):
             return self.target.generate, (request.prompt,), params
         if not callable(self.target):
@@ -230,6 +231,25 @@ def _without_us(exc: BaseException) -> BaseException:
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(here):
         trace = trace.tb_next
     return exc.with_traceback(trace) if trace is not None else exc
+
+
+def _taken(call: Any, request: Request) -> dict[str, Any]:
+    """Return the parameters of a request, but for optional ones that `call` lacks."""
+    import inspect
+
+    if not request.optional:
+        return dict(request.params)
+    try:
+        known = inspect.signature(call).parameters
+    except (TypeError, ValueError):
+        return dict(request.params)
+    if any(p.kind is p.VAR_KEYWORD for p in known.values()):
+        return dict(request.params)
+    return {
+        name: value
+        for name, value in request.params.items()
+        if name in known or name not in request.optional
+    }
 
 
 def _without_stop(call: Callable[..., Any]) -> Callable[..., Any]:

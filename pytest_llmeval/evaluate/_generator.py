@@ -47,6 +47,7 @@ class Generator:
         system: Any = None,
         params: Mapping[str, Any] | None = None,
         sample: int | None = None,
+        optional: Mapping[str, Any] | None = None,
     ) -> Response:
         """Return the reply to a case, a text or chat messages.
 
@@ -57,6 +58,7 @@ class Generator:
                 marker's, for a text or messages a text to send before them.
             params: Further parameters of the model, over those of its entry.
             sample: Index of the repeat; by default that of the running sample.
+            optional: Parameters that an application goes without if it takes none.
 
         Raises:
             ConfigError: It can't be asked this.
@@ -66,7 +68,12 @@ class Generator:
         # First: it may refuse, and a coroutine that is made has to be awaited.
         is_there = never_waits(self.lookup(current_sample()))
         question = self.acall(
-            what, prompt=prompt, system=system, params=params, sample=sample
+            what,
+            prompt=prompt,
+            system=system,
+            params=params,
+            sample=sample,
+            optional=optional,
         )
         run = self.loop.run_at_once if is_there else self.loop.run
         return run(question, instead=self._awaited("acall"))
@@ -80,6 +87,7 @@ class Generator:
         params: Mapping[str, Any] | None = None,
         sample: int | None = None,
         schema: Mapping[str, Any] | None = None,
+        optional: Mapping[str, Any] | None = None,
     ) -> Response:
         """Return the reply, awaited: the same as a call, for ``async def`` bodies.
 
@@ -92,7 +100,8 @@ class Generator:
         request = Request(
             prompt=self._prompt(what, prompt, system, running, backend),
             case=what if isinstance(what, Case) else current,
-            params=_checked_params(params),
+            params={**_checked_params(optional), **_checked_params(params)},
+            optional=frozenset(optional or ()),
             sample=_checked_sample(sample, running),
             schema=schema,
         )

@@ -253,6 +253,7 @@ class _MetricCounter:
         self.values: list[float] = []
         self.unscored = 0
         self.pools: dict[str, list[Sequence[float]]] = {}
+        self.is_pooled = bool(first.get("is_pooled"))
 
     def add(self, check: Mapping[str, Any]) -> None:
         self.versions.add(check["version"])
@@ -270,7 +271,7 @@ class _MetricCounter:
         return MetricSummary(
             name=self.name,
             metric=self.metric,
-            mean=mean(self.values),
+            mean=value if self.is_pooled else mean(self.values),
             n=len(self.values),
             unscored=self.unscored,
             higher_is_better=self.higher_is_better,

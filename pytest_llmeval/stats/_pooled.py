@@ -25,11 +25,15 @@ def pooled(form: str, counts: Sequence[Sequence[float]]) -> float | None:
             n-grams, words, words of the reference), ``chrf2`` (for each order n-grams of text and reference, and
             matches; the figure is beta), ``ratio`` (part, whole), ``f1`` (right, too
             many, missing), ``exp_rate`` (log-probability, units), ``bits`` (the same).
+            With ``%`` at its end the value times 100.
         counts: Of each case, all of the same length.
 
     Raises:
         UserError: There is no such form, or counts are of different lengths.
     """
+    if form.endswith("%"):
+        value = pooled(form[:-1], counts)
+        return None if value is None else 100 * value
     name = "chrf" if form.startswith("chrf") else form
     if name not in _FORMS:
         message = f"there is no form {form!r} of a pooled value; there are: {_NAMES}"

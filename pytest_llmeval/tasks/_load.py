@@ -10,6 +10,7 @@ from pytest_llmeval.config import Section
 from pytest_llmeval.tasks._own import own_task
 from pytest_llmeval.tasks._read import read_mapping
 from pytest_llmeval.tasks._task import Task, TaskOptions
+from pytest_llmeval.tasks.lm_eval import is_lm_eval, lm_eval_task
 
 __all__ = ["load_task"]
 
@@ -28,6 +29,8 @@ def load_task(path: Path, options: TaskOptions) -> Task:
             and line.
     """
     top = read_mapping(path, options.root)
+    if is_lm_eval(top):
+        return lm_eval_task(top, path, options, name_of)
     return own_task(top, name_of(top, path), path, options)
 
 

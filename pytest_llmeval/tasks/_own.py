@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_llmeval.assertions import assert_case
-from pytest_llmeval.config import Section, plain
+from pytest_llmeval.config import Section
 from pytest_llmeval.datasets import cases_from
-from pytest_llmeval.errors import ConfigError, UserError
+from pytest_llmeval.errors import UserError
 from pytest_llmeval.evaluate import reply_text
-from pytest_llmeval.gates import parse_gate
 from pytest_llmeval.kinds import check_rows, kind_use
 from pytest_llmeval.recorder import current_sample
 from pytest_llmeval.tasks._checks import TaskCheck, read_checks
+from pytest_llmeval.tasks._marks import kind_of, marker_keywords
 from pytest_llmeval.tasks._task import Task, TaskOptions
 from pytest_llmeval.types import Case, Source
 
@@ -42,7 +41,7 @@ def own_task(top: Section, name: str, path: Path, options: TaskOptions) -> Task:
     top = replace(top, what=f"task {name!r}")
     top.only(_KEYS)
     checks = read_checks(top, base=path.parent, root=options.root)
-    keywords = _keywords(top)
+    keywords = marker_keywords(top)
     uses = {"generator"} | {"judge" for check in checks if check.asks_judge}
 
     def run(case: Case, generator: Any, judge: Any) -> None:
@@ -84,63 +83,6 @@ def _run(
             check.make(response, case, generator, judge)
 
 
-def _keywords(top: Section) -> dict[str, Any]:
-    """Return what a test function's marker would say."""
-    found = {
-        "prompt": top.text("prompt") if _is_single(top, "prompt") else _list(top),
-        "system": top.text("system"),
-        "generator": _model(top, "generator"),
-        "judge": _model(top, "judge"),
-        "kind": _kind(top),
-        "gate": _gates(top),
-        "limit": top.whole("limit", least=1),
-        "concurrency": top.whole("concurrency", least=1),
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _is_single(top: Section, key: str) -> bool:
-    return not isinstance(top.data.get(key), list)
-
-
-def _list(top: Section) -> list[str]:
-    return list(top.texts("prompt"))
-
-
-def _model(top: Section, key: str) -> Any:
-    value = plain(top.data.get(key))
-    models = value if isinstance(value, list) and key == "generator" else [value]
-    for model in models:
-        if not (model is None or (isinstance(model, str | Mapping) and model)):
-            message = (
-                f"{key} is a model's name in llmeval.yaml, a spec like openai:MODEL, or "
-                f"a mapping, not {model!r:.60}"
-            )
-            raise top.fail(message, key)
-    return value
-
-
-def _kind(top: Section) -> Any:
-    kind = plain(top.data.get("kind"))
-    if kind is not None:
-        try:
-            kind_use(kind)
-        except ConfigError as exc:
-            raise top.fail(str(exc), "kind") from exc
-    return kind
-
-
-def _gates(top: Section) -> list[str] | None:
-    value = top.data.get("gate")
-    gates = [top.text("gate")] if isinstance(value, str) else top.texts("gate")
-    for gate in gates:
-        try:
-            parse_gate(gate)
-        except ConfigError as exc:
-            raise top.fail(f"gate: {exc}", "gate") from exc
-    return [gate for gate in gates if gate] or None
-
-
 def _cases(top: Section, base: Path, root: Path) -> list[Case]:
     """Return the rows of the dataset, with the task's tags."""
     dataset = top.data.get("dataset")
@@ -150,7 +92,7 @@ def _cases(top: Section, base: Path, root: Path) -> list[Case]:
             f"not {dataset!r:.60}"
         )
         raise top.fail(message, "dataset")
-    kind = _kind(top)
+    kind = kind_of(top)
     use = None if kind is None else kind_use(kind)
     try:
         found = cases_from(

@@ -1,0 +1,70 @@
+"""What a task file says as the llmeval marker of a test function would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_llmeval.config import Section, plain
+from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.gates import parse_gate
+from pytest_llmeval.kinds import kind_use
+
+__all__ = ["kind_of", "marker_keywords"]
+
+
+def marker_keywords(top: Section) -> dict[str, Any]:
+    """Return what a test function's marker would say."""
+    found = {
+        "prompt": top.text("prompt") if _is_single(top, "prompt") else _list(top),
+        "system": top.text("system"),
+        "generator": _model(top, "generator"),
+        "judge": _model(top, "judge"),
+        "kind": kind_of(top),
+        "gate": _gates(top),
+        "limit": top.whole("limit", least=1),
+        "concurrency": top.whole("concurrency", least=1),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _is_single(top: Section, key: str) -> bool:
+    return not isinstance(top.data.get(key), list)
+
+
+def _list(top: Section) -> list[str]:
+    return list(top.texts("prompt"))
+
+
+def _model(top: Section, key: str) -> Any:
+    value = plain(top.data.get(key))
+    models = value if isinstance(value, list) and key == "generator" else [value]
+    for model in models:
+        if not (model is None or (isinstance(model, str | Mapping) and model)):
+            message = (
+                f"{key} is a model's name in llmeval.yaml, a spec like openai:MODEL, or "
+                f"a mapping, not {model!r:.60}"
+            )
+            raise top.fail(message, key)
+    return value
+
+
+def kind_of(top: Section) -> Any:
+    kind = plain(top.data.get("kind"))
+    if kind is not None:
+        try:
+            kind_use(kind)
+        except ConfigError as exc:
+            raise top.fail(str(exc), "kind") from exc
+    return kind
+
+
+def _gates(top: Section) -> list[str] | None:
+    value = top.data.get("gate")
+    gates = [top.text("gate")] if isinstance(value, str) else top.texts("gate")
+    for gate in gates:
+        try:
+            parse_gate(gate)
+        except ConfigError as exc:
+            raise top.fail(f"gate: {exc}", "gate") from exc
+    return [gate for gate in gates if gate] or None

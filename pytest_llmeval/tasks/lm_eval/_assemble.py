@@ -1,0 +1,200 @@
+"""From the keys of a task file to a task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_llmeval.config import Section
+from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
+from pytest_llmeval.tasks._marks import marker_keywords
+from pytest_llmeval.tasks._task import FunctionName, Task, TaskOptions
+from pytest_llmeval.tasks.lm_eval._context import Contexts
+from pytest_llmeval.tasks.lm_eval._data import Splits
+from pytest_llmeval.tasks.lm_eval._dataset import Dataset
+from pytest_llmeval.tasks.lm_eval._docs import Docs, reader
+from pytest_llmeval.tasks.lm_eval._filters import read_pipelines
+from pytest_llmeval.tasks.lm_eval._functions import Functions
+from pytest_llmeval.tasks.lm_eval._generation import read_generation
+from pytest_llmeval.tasks.lm_eval._include import Keys, merged
+from pytest_llmeval.tasks.lm_eval._metrics import read_metrics
+from pytest_llmeval.tasks.lm_eval._plans import Planner, cases_of
+from pytest_llmeval.tasks.lm_eval._run import Runner
+from pytest_llmeval.tasks.lm_eval._shots import read_shots
+from pytest_llmeval.types import Case
+
+__all__ = ["is_lm_eval", "lm_eval_task"]
+
+_TYPES: Final = (
+    *("generate_until", "multiple_choice", "loglikelihood", "loglikelihood_rolling"),
+)
+_KEYS: Final = (
+    *("task", "task_alias", "tag", "dataset_path", "dataset_name", "dataset_kwargs"),
+    *("training_split", "validation_split", "test_split", "fewshot_split"),
+    *("process_docs", "doc_to_text", "doc_to_target", "doc_to_choice"),
+    *("process_results", "description", "target_delimiter", "fewshot_delimiter"),
+    *("fewshot_config", "num_fewshot", "output_type", "generation_kwargs"),
+    *("gen_prefix", "repeats", "filter_list", "metric_list", "metadata"),
+    *("should_decontaminate", "doc_to_decontamination_query"),
+)
+_REFUSED: Final = {
+    "group": "groups are not supported yet: name the tasks to pytest, or give them a tag",
+    "class": "Python task classes are not supported: write a test function",
+    "custom_dataset": "it makes rows by code: save them to a file, or use process_docs",
+    "doc_to_image": "images are not supported in task files",
+    "doc_to_audio": "audio is not supported in task files",
+    "unsafe_code": "the code of replies is not run",
+    "use_prompt": "prompt libraries are not supported: write doc_to_text",
+}
+
+
+def is_lm_eval(top: Section) -> bool:
+    """Return whether a file is written in this dialect and not in ours."""
+    names = {*_KEYS, *_REFUSED, "include"} - {"task"}
+    return "dataset" not in top.data and not names.isdisjoint(top.data)
+
+
+def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -> Task:
+    """Return the task of a file.
+
+    Args:
+        top: What the file says.
+        path: The file.
+        options: What holds for all task files.
+        name_of: Returns the task's name.
+
+    Raises:
+        UserError: Something is wrong; the text has file and line.
+    """
+    keys = merged(top, path, options.root)
+    name = name_of(Section(data=keys.data, what="the task", shown=top.shown,
+                           lines=keys.section("task").lines), path)  # fmt: skip
+    _check_keys(keys)
+    functions = Functions(options)
+    kind = keys.section("output_type").choice("output_type", _TYPES)
+    own = _function(keys, "process_results", functions)
+    delimiter = _text(keys, "fewshot_delimiter", "\n\n")
+    runner = Runner(
+        output_type=kind,
+        generation=read_generation(keys, delimiter),
+        pipelines=read_pipelines(keys, functions),
+        metrics=read_metrics(keys, kind, functions, is_own=own is not None),
+        process_results=own,
+    )
+    splits = Splits(keys, path.parent, options.root)
+    split = next(
+        (k for k in ("test_split", "validation_split") if keys.data.get(k)), ""
+    )
+    if not split:
+        message = (
+            "there is neither test_split nor validation_split: no rows to evaluate"
+        )
+        raise top.fail(message)
+    process = _function(keys, "process_docs", functions)
+    rows = _processed(keys, splits.get(split), process, "process_docs")
+    docs = _docs(keys, functions)
+    shots = read_shots(
+        keys, splits, docs, functions, process, rows, split, options.num_fewshot
+    )
+    planner = Planner(
+        output_type=kind,
+        docs=docs,
+        contexts=Contexts(
+            docs=docs,
+            shots=shots,
+            description=_reader(keys, "description", functions),
+            target_delimiter=_text(keys, "target_delimiter", " "),
+        ),
+        target_delimiter=_text(keys, "target_delimiter", " "),
+    )
+    shown = splits.shown[keys.data[split]]
+    tags = _tags(keys)
+    cases, plans = cases_of(rows, planner, shown=shown, tags=tags, keys=keys)
+
+    def run(case: Case, generator: Any, judge: Any) -> None:
+        __tracebackhide__ = True
+        del judge
+        runner.run(plans[case.id], case, generator)
+
+    return Task(
+        name=name,
+        shown=top.shown,
+        cases=cases,
+        run=run,
+        keywords=_keywords(keys),
+    )
+
+
+def _check_keys(keys: Keys) -> None:
+    for key in keys.data:
+        if key in _REFUSED:
+            raise keys.fail(f"{key}: {_REFUSED[key]}", key)
+        if key not in _KEYS:
+            message = (
+                f"unknown key {key!r}{did_you_mean(key, _KEYS)}; keys: "
+                f"{', '.join(_KEYS)}"
+            )
+            raise keys.fail(message, key)
+
+
+def _keywords(keys: Keys) -> dict[str, Any]:
+    """Return what metadata.llmeval says: what lm-evaluation-harness has no key for."""
+    metadata = keys.section("metadata").section("metadata", "metadata")
+    own = metadata.section("llmeval", "metadata.llmeval")
+    own.only(("generator", "gate", "limit", "concurrency"))
+    return marker_keywords(own)
+
+
+def _tags(keys: Keys) -> tuple[str, ...]:
+    if isinstance(keys.data.get("tag"), str):
+        return (keys.data["tag"],)
+    return keys.section("tag").texts("tag")
+
+
+def _text(keys: Keys, key: str, default: str) -> str:
+    value = keys.data.get(key, default)
+    if not isinstance(value, str):
+        raise keys.fail(f"{key} is a text, not {value!r:.60}", key)
+    return value
+
+
+def _reader(keys: Keys, key: str, functions: Functions) -> Any:
+    try:
+        return reader(keys.data.get(key) or None, functions)
+    except UserError as exc:
+        raise keys.fail(f"{key}: {exc}", key) from exc
+
+
+def _function(keys: Keys, key: str, functions: Functions) -> Any:
+    value = keys.data.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, FunctionName):
+        raise keys.fail(f"{key} is !function module.name, not {value!r:.60}", key)
+    try:
+        return functions.resolved(value)
+    except ConfigError as exc:
+        raise keys.fail(f"{key}: {exc}", key) from exc
+
+
+def _docs(keys: Keys, functions: Functions) -> Docs:
+    for key in ("doc_to_text", "doc_to_target", "doc_to_choice", "gen_prefix"):
+        if not isinstance(keys.data.get(key), Mapping):
+            _reader(keys, key, functions)  # a mistake is told with its line
+    return Docs(keys.data, functions)
+
+
+def _processed(keys: Keys, rows: Dataset, process: Any, key: str) -> Dataset:
+    """Return what process_docs makes of a split."""
+    if process is None:
+        return rows
+    try:
+        found = process(rows)
+    except Exception as exc:
+        message = f"{key} raised {type(exc).__name__}: {exc}"
+        raise keys.fail(message, key) from exc
+    if not isinstance(found, Dataset):
+        made = list(found)
+        found = Dataset(made, [None] * len(made))
+    return found

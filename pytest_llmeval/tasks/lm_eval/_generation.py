@@ -1,0 +1,113 @@
+"""How a task's answers are generated: parameters, stop texts, repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pytest_llmeval.config import plain
+from pytest_llmeval.errors import did_you_mean
+from pytest_llmeval.tasks.lm_eval._include import Keys
+
+__all__ = ["Generation", "read_generation"]
+
+_LENGTHS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens")
+_SENT: Final = ("temperature", "top_p", "top_k", "seed")
+_KNOWN: Final = ("until", "do_sample", *_LENGTHS, *_SENT, "num_beams")
+#: More, and servers refuse the request; what they don't see is cut here.
+_MOST_STOPS: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """How answers are generated."""
+
+    until: tuple[str, ...]
+    """Texts at which an answer ends; they are no part of it."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """What is sent with the prompt."""
+    repeats: int = 1
+
+    def cut(self, text: str) -> str:
+        """Return an answer up to the first stop text: not every server stops there."""
+        for stop in self.until:
+            if stop:
+                text = text.split(stop)[0]
+        return text
+
+
+def read_generation(keys: Keys, delimiter: str) -> Generation:
+    """Return what generation_kwargs and repeats say.
+
+    Args:
+        keys: What the task says.
+        delimiter: Between worked examples: where an answer ends if nothing else is said.
+
+    Raises:
+        ConfigError: A key or value can't be used.
+    """
+    repeats = keys.section("repeats").whole("repeats", least=1) or 1
+    given = keys.data.get("generation_kwargs")
+    if given is None:
+        params = {"temperature": 0.0, "max_tokens": 256}
+        return Generation(until=(delimiter,), params=params, repeats=repeats)
+    if not isinstance(given, Mapping):
+        message = f"generation_kwargs is a mapping, not {given!r:.60}"
+        raise keys.fail(message, "generation_kwargs")
+    given = {name: plain(value) for name, value in given.items()}
+    for name, value in given.items():
+        if name not in _KNOWN:
+            message = (
+                f"generation_kwargs: {name!r} is not known"
+                f"{did_you_mean(name, _KNOWN)}; known: {', '.join(_KNOWN)}. What only "
+                f"your server knows stands in params of its entry in llmeval.yaml"
+            )
+            raise keys.fail(message, "generation_kwargs", name)
+        if name == "num_beams" and value != 1:
+            message = "generation_kwargs: num_beams is 1: servers search no beams"
+            raise keys.fail(message, "generation_kwargs", name)
+    until = _until(keys, given.get("until"), delimiter)
+    return Generation(until=until, params=_params(keys, given, until), repeats=repeats)
+
+
+def _until(keys: Keys, value: Any, delimiter: str) -> tuple[str, ...]:
+    if value is None:
+        return (delimiter,)
+    stops = [value] if isinstance(value, str) else value
+    if not isinstance(stops, list) or not all(isinstance(one, str) for one in stops):
+        message = (
+            f"generation_kwargs: until is a text or a list of texts, not {value!r}"
+        )
+        raise keys.fail(message, "generation_kwargs", "until")
+    return tuple(stops)
+
+
+def _params(
+    keys: Keys, given: Mapping[str, Any], until: tuple[str, ...]
+) -> dict[str, Any]:
+    samples = given.get("do_sample", False)
+    if not isinstance(samples, bool):
+        message = f"generation_kwargs: do_sample is true or false, not {samples!r}"
+        raise keys.fail(message, "generation_kwargs", "do_sample")
+    params = {name: _number(keys, name, given[name]) for name in _SENT if name in given}
+    if not samples:
+        params.setdefault("temperature", 0.0)
+    for name in _LENGTHS:
+        if name in given:
+            params["max_tokens"] = _number(keys, name, given[name])
+    if stops := [stop for stop in until if stop][:_MOST_STOPS]:
+        params["stop"] = stops
+    return params
+
+
+def _number(keys: Keys, name: str, value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            value = None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        message = f"generation_kwargs: {name} is a number"
+        raise keys.fail(message, "generation_kwargs", name)
+    return value

@@ -1,0 +1,147 @@
+"""Rows as cases, and what is asked for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_llmeval.errors import ConfigError, UserError
+from pytest_llmeval.tasks.lm_eval._context import Contexts
+from pytest_llmeval.tasks.lm_eval._dataset import Dataset
+from pytest_llmeval.tasks.lm_eval._docs import Docs, Row
+from pytest_llmeval.tasks.lm_eval._include import Keys
+from pytest_llmeval.tasks.lm_eval._run import Plan
+from pytest_llmeval.types import Case, Source
+
+__all__ = ["Planner", "cases_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planner:
+    """Makes the plan of each row, in their order."""
+
+    output_type: str
+    docs: Docs
+    contexts: Contexts
+    target_delimiter: str
+
+    def plan(self, row: Row) -> Plan:
+        """Return what is asked for a row.
+
+        Raises:
+            UserError: The row has no usable text, target or choices.
+        """
+        if self.output_type == "loglikelihood_rolling":
+            return Plan(row=row, contexts=("",), continuations=(self._target(row),))
+        context = self.contexts.whole(row)
+        if self.output_type == "loglikelihood":
+            return Plan(
+                row=row, contexts=(context,), continuations=(self._target(row),)
+            )
+        if self.output_type == "multiple_choice":
+            return self._choices(row, context)
+        gold = self.docs.target(row)
+        choices = self.docs.choices(row)
+        if choices and isinstance(gold, int):
+            gold = _at(choices, gold)
+        if not isinstance(gold, list):
+            gold = str(gold)
+        return Plan(row=row, contexts=(context,), gold=gold)
+
+    def _target(self, row: Row) -> str:
+        return str(self.docs.target(row))
+
+    def _choices(self, row: Row, context: str) -> Plan:
+        choices = self.docs.choices(row)
+        if not choices or not all(choices):
+            message = f"a row of multiple_choice has choices, none empty, not {choices}"
+            raise ConfigError(message)
+        text, target = self.docs.text(row), self.docs.target(row)
+        if isinstance(text, int) and not isinstance(text, bool):
+            # The contexts differ, and what follows is the same.
+            return Plan(
+                row=row,
+                contexts=tuple(context + choice for choice in choices),
+                continuations=(f"{self.target_delimiter}{target}",) * len(choices),
+                choices=tuple(choices),
+                gold=(_position(choices, text),),
+            )
+        golds = target if isinstance(target, list) else [target]
+        return Plan(
+            row=row,
+            contexts=(context,) * len(choices),
+            continuations=tuple(f"{self.target_delimiter}{one}" for one in choices),
+            choices=tuple(choices),
+            gold=tuple(_position(choices, one) for one in golds),
+        )
+
+
+def _position(choices: Sequence[str], gold: Any) -> int:
+    if isinstance(gold, bool | float) and gold == int(gold):
+        gold = int(gold)
+    if isinstance(gold, int):
+        _at(choices, gold)
+        return gold
+    if gold in choices:
+        return choices.index(gold)
+    message = f"doc_to_target is {gold!r:.60}, which is none of the choices: {choices}"
+    raise ConfigError(message)
+
+
+def _at(choices: Sequence[str], index: int) -> str:
+    if not 0 <= index < len(choices):
+        message = f"doc_to_target is {index}, and there are {len(choices)} choices"
+        raise ConfigError(message)
+    return choices[index]
+
+
+def cases_of(
+    rows: Dataset, planner: Planner, *, shown: str, tags: tuple[str, ...], keys: Keys
+) -> tuple[tuple[Case, ...], dict[str, Plan]]:
+    """Return the cases of a split and the plan of each, by its id.
+
+    Args:
+        rows: The split.
+        planner: Makes the plans.
+        shown: The split's file, for people.
+        tags: Marks of every case.
+        keys: What the task says, for the places in error texts.
+
+    Raises:
+        UserError: There are no rows, or a template can't be filled from one.
+    """
+    if not len(rows):
+        raise keys.top.fail("the evaluated split holds no rows")
+    ids = _ids(rows)
+    cases, plans = [], {}
+    for name, row, line in zip(ids, rows, rows.lines, strict=True):
+        source = Source(file=shown, line=line) if line else None
+        try:
+            plan = planner.plan(row)
+        except UserError as exc:
+            message = f"{source or f'row {name}'}: {exc}"
+            raise keys.top.fail(message) from exc
+        plans[name] = plan
+        cases.append(
+            Case(
+                id=name,
+                is_numbered=name not in {str(row.get("id"))},
+                input=plan.contexts[0] or plan.continuations[0],
+                expected=plan.gold if isinstance(plan.gold, str | list) else None,
+                fields=row,
+                tags=tags,
+                source=source,
+            )
+        )
+    return tuple(cases), plans
+
+
+def _ids(rows: Dataset) -> list[str]:
+    """Return the ids of rows: their column `id` where it tells them apart, else numbers."""
+    found = [row.get("id") for row in rows]
+    if all(isinstance(one, str | int) and str(one).strip() for one in found):
+        texts = list(map(str, found))
+        if len(set(texts)) == len(texts):
+            return texts
+    return [str(number) for number in range(1, len(rows) + 1)]

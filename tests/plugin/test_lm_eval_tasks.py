@@ -1,0 +1,272 @@
+"""lm-evaluation-harness's task files: its prompts, its numbers, mistakes in a file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+DATA = Path(__file__).parents[1] / "data" / "tasks"
+EXPECTED = json.loads((DATA / "expected.json").read_text("utf-8"))["results"]
+NAMES = ("capitals_gen", "keywords_gen", "notes_perplexity", "sums_cot", "triage_mc")
+
+#: The model of expected.json: it knows the very prompts that lm-eval sent.
+MODEL = """
+import json, zlib
+from pathlib import Path
+
+LINES = Path(__file__).with_name("expected_requests.jsonl").read_text("utf-8")
+RAW = {r["prompt"]: r["raw"] for r in map(json.loads, LINES.splitlines()) if "raw" in r}
+
+class Model:
+    def generate(self, prompt, **params):
+        return RAW[prompt.text]
+    def loglikelihood(self, context, continuation):
+        c = zlib.crc32((context + "\\x1f" + continuation).encode())
+        return -(c % 10000) / 1000, c % 3 == 0
+    def loglikelihood_rolling(self, text):
+        data = text.encode()
+        return -len(data) * (1 + (zlib.crc32(data) % 100) / 100)
+
+model = Model()
+"""
+TASK = """\
+task: demo
+dataset_path: json
+dataset_kwargs:
+  data_files: {test: rows.jsonl}
+test_split: test
+doc_to_text: "{{q}}"
+doc_to_target: a
+metadata: {version: 1.0}
+"""
+ROWS = [{"q": "one?", "a": "1"}, {"q": "two?", "a": "2"}, {"q": "three?", "a": "3"}]
+
+
+@pytest.fixture
+def demo(suite: Any) -> Any:
+    suite.write(
+        app="def answer(prompt):\n    return prompt.split()[-1].strip('?')\n",
+        llmeval_yaml='generator: "python:app:answer"\n',
+        utils_py="def shout(doc):\n    return doc['q'].upper()\n"
+        "def results(doc, results):\n    return {'own': len(results[0])}\n"
+        "def keep(docs):\n    return docs.filter(lambda d: d['q'] != 'two?')\n"
+        "def broken(docs):\n    raise ValueError('odd')\n",
+    )
+    suite.rows("rows.jsonl", ROWS)
+    suite.pytester.syspathinsert()
+    return suite
+
+
+def write(suite: Any, text: str, name: str = "demo.llmeval.yaml") -> None:
+    (suite.path / name).write_text(text, "utf-8")
+
+
+def test_prompts_and_results_are_those_of_lm_eval(suite: Any) -> None:
+    shutil.copytree(DATA, suite.path, dirs_exist_ok=True)
+    suite.write(app=MODEL, llmeval_yaml='generator: "python:app:model"\n')
+    suite.pytester.syspathinsert()
+    paths = "\n  ".join(f"{name}.yaml" for name in NAMES)
+    suite.pytester.makeini(
+        f"[pytest]\nllmeval_allow_functions = true\nllmeval_task_paths =\n  {paths}\n"
+    )
+
+    result, data = suite.report()
+
+    assert result.ret == 0
+    assert data["totals"]["unscored"] == 0  # an unknown prompt would be a KeyError
+    found = {test["name"]: test["metrics"] for test in data["tests"]}
+    for name in NAMES:
+        wanted = {
+            key: value
+            for key, value in EXPECTED[name].items()
+            if "," in key and "_stderr" not in key
+        }
+        assert {k: m["mean"] for k, m in found[name].items()} == pytest.approx(
+            wanted, abs=1e-9
+        )
+
+
+def test_a_task_scores_and_passes(demo: Any) -> None:
+    write(demo, TASK)
+
+    result, data = demo.report()
+
+    result.assert_outcomes(passed=3)
+    (test,) = data["tests"]
+    assert test["name"] == "demo"
+    assert test["metrics"]["exact_match,none"]["mean"] == 0.0
+    assert data["cases"][2]["source"] == "rows.jsonl:3"
+
+
+def test_a_gate_of_a_metric_may_stand_in_metadata(demo: Any) -> None:
+    gate = "metadata: {llmeval: {gate: 'pass_rate >= 0.5'}}"
+    write(demo, TASK.replace("metadata: {version: 1.0}", gate))
+
+    _, data = demo.report()
+
+    assert [g["state"] for g in data["gates"]] == ["holds"]
+
+
+def test_includes_merge_and_may_share_a_base(demo: Any) -> None:
+    write(demo, TASK.replace("task: demo\n", ""), "_base")
+    write(demo, "include: _base\ndescription: 'D {{q}} '\n", "_left")
+    write(demo, "include: _base\ntag: [a]\n", "_right")
+    write(demo, "include: [_left, _right]\ntask: demo\n")
+
+    _, data = demo.report("-m", "a")
+
+    assert data["totals"]["passed"] == 3
+
+
+def test_functions_of_files_beside_the_task_run_where_allowed(demo: Any) -> None:
+    demo.pytester.makeini("[pytest]\nllmeval_allow_functions = true\n")
+    text = TASK.replace('"{{q}}"', "!function utils.shout")
+    write(
+        demo,
+        text + "process_docs: !function utils.keep\n"
+        "process_results: !function utils.results\n",
+    )
+
+    _, data = demo.report()
+
+    assert data["totals"]["passed"] == 2
+    assert data["tests"][0]["metrics"]["own,none"]["mean"] == 4.0
+
+
+def test_examples_are_drawn_by_the_seed_and_never_the_row_itself(demo: Any) -> None:
+    generator = Random(1234)
+    wanted = []
+    for row in ROWS:
+        drawn = [one for one in generator.sample(ROWS, 2) if one != row][:1]
+        wanted.append(f"{drawn[0]['q']} {drawn[0]['a']}\n\n{row['q']}")
+    demo.write(
+        app=f"def answer(prompt):\n    return 'yes' if prompt in {wanted!r} else 'no'\n"
+    )
+    write(demo, TASK.replace("doc_to_target: a", "doc_to_target: 'yes'").replace(
+        "metadata", "fewshot_config: {doc_to_target: a}\nnum_fewshot: 1\nmetadata"))  # fmt: skip
+
+    _, data = demo.report()
+
+    assert data["tests"][0]["metrics"]["exact_match,none"]["mean"] == 1.0
+
+
+def test_an_answer_ends_at_a_stop_text_whatever_the_server_does(demo: Any) -> None:
+    demo.write(app="def answer(prompt):\n    return '1\\nQ: more'\n")
+    write(
+        demo, TASK + "generation_kwargs: {until: ['Q:', \"\\n\"], do_sample: False}\n"
+    )
+
+    _, data = demo.report()
+
+    assert data["tests"][0]["metrics"]["exact_match,none"]["mean"] == pytest.approx(
+        1 / 3
+    )
+
+
+def test_repeats_ask_several_times(demo: Any) -> None:
+    demo.write(
+        app="from itertools import count\nturn = count()\n"
+        "def answer(prompt):\n    return 'x' if next(turn) % 3 == 0 else '1'\n"
+    )
+    filters = (
+        "repeats: 3\nfilter_list:\n  - name: vote\n    filter:\n"
+        "      - {function: majority_vote}\n      - {function: take_first}\n"
+    )
+    write(demo, TASK + filters)
+
+    _, data = demo.report("--llmeval-limit=1")
+
+    assert data["tests"][0]["metrics"]["exact_match,vote"]["mean"] == 1.0
+
+
+def test_a_model_without_likelihoods_leaves_choices_unscored(demo: Any) -> None:
+    text = TASK.replace("doc_to_target: a", 'doc_to_target: 0\ndoc_to_choice: ["1", x]')
+    write(demo, text + "output_type: multiple_choice\n")
+
+    result, data = demo.report()
+
+    assert data["totals"]["unscored"] == 3
+    result.stdout.fnmatch_lines(["*gives no log-probabilities of a given text*"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("doc_to_text", "doc_to_txt", "yaml:6: *unknown key 'doc_to_txt' (did you mean"),
+        ("json", "hub/name", "yaml:2: *dataset_path 'hub/name' is not local"),
+        ("rows.jsonl", "no.jsonl", "yaml:3: *no.jsonl: there is no such file"),
+        ("rows.jsonl", "https://x/y.jsonl", "yaml:3: *no local path"),
+        ("rows.jsonl", "../../r.jsonl", "yaml:3: *outside the root directory"),
+        ("test_split: test", "test_split: tst", "yaml:5: *no split 'tst' (did you mean"),
+        ("test_split: test", "tag: a", "neither test_split nor validation_split"),
+        ("{{q}}", "{{qq}}", "rows.jsonl:1: *'qq' is undefined (did you mean 'q'?)"),
+        ("{{q}}", "{{q", "yaml:6: *doc_to_text: *not a Jinja template"),
+        ("{{q}}", "{{q.__class__.__mro__}}", "SecurityError"),
+        ("{{q}}", "{{q.format.__globals__}}", "SecurityError"),
+        ('"{{q}}"', "!function utils.shout", "yaml:6: *llmeval_allow_functions"),
+        ("metadata:", "group: g\nmetadata:", "yaml:8: *groups are not supported yet"),
+        ("metadata:", "unsafe_code: true\nmetadata:", "yaml:8: *code of replies"),
+        ("metadata:", "include: nope\nmetadata:", "yaml:8: *include: nope: there is no"),
+        ("metadata:", "include: demo.llmeval.yaml\nmetadata:", "includes this file again"),
+        ("metadata:", "output_type: generate\nmetadata:", "yaml:8: *output_type is"),
+        ("metadata:", "num_fewshot: 7\nmetadata:", "yaml:8: *8 examples are needed, 3"),
+        ("metadata:", "metric_list: [{metric: exakt_match}]\nmetadata:",
+         "yaml:8: *no metric 'exakt_match' (did you mean 'exact_match'?)"),
+        ("metadata:", "metric_list: [{metric: acc}]\nmetadata:",
+         "no metric 'acc'*it is one of multiple_choice, loglikelihood"),
+        ("metadata:", "metric_list: [{metric: exact_match, ignore_cse: true}]\nmetadata:",
+         "no option 'ignore_cse'"),
+        ("metadata:", "metric_list: [{metric: exact_match, aggregation: mode}]\nmetadata:",
+         "aggregation 'mode' is not supported"),
+        ("metadata:", "filter_list: [{name: n, filter: [{function: regx}]}]\nmetadata:",
+         "yaml:8: *no filter 'regx' (did you mean 'regex'?)"),
+        ("metadata:", "filter_list: [{name: n, filter: [{function: regex, "
+         "regex_pattern: '('}]}]\nmetadata:", "'(' is not a regular expression"),
+        ("metadata:", "generation_kwargs: {untl: x}\nmetadata:",
+         "yaml:8: *'untl' is not known (did you mean 'until'?)"),
+        ("metadata:", "fewshot_config: {smpler: x}\nmetadata:", "unknown key 'smpler'"),
+        ("{version: 1.0}", "{llmeval: {gte: x}}", "yaml:8: *unknown key 'gte'"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_collection_errors_with_file_and_line(
+    demo: Any, old: str, new: str, complaint: str
+) -> None:
+    write(demo, TASK.replace(old, new, 1))
+
+    result = demo.run()
+
+    result.assert_outcomes(errors=1)
+    pattern = complaint.replace("[", "[[]")
+    result.stdout.fnmatch_lines([f"*demo.llmeval*{pattern}*"])
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("utils.nope", "has no function 'nope'"),
+        ("utils.shot", "has no function 'shot' (did you mean 'shout'?)"),
+        ("nowhere.shout", "there is no file nowhere.py"),
+        ("os.system", "there is no file os.py"),
+        ("...etc.passwd", "module.name of a file beside the task"),
+        ("broken.f", "needs what is not installed: *no_such_module"),
+        ("link.f", "outside the root directory"),
+    ],
+)
+def test_functions_stay_inside_the_root_directory(
+    demo: Any, tmp_path_factory: pytest.TempPathFactory, name: str, complaint: str
+) -> None:
+    demo.pytester.makeini("[pytest]\nllmeval_allow_functions = true\n")
+    demo.write(broken_py="import no_such_module\n")
+    outside = tmp_path_factory.mktemp("outside") / "link.py"
+    outside.write_text("def f(doc): return 'x'\n")
+    (demo.path / "link.py").symlink_to(outside)
+    write(demo, TASK.replace('"{{q}}"', f"!function {name}"))
+
+    result = demo.run()
+
+    result.stdout.fnmatch_lines([f"*demo.llmeval.yaml:6: *{complaint}*"])
