@@ -23,7 +23,8 @@ def mixed_page(page: Page, tmp_path: Path) -> Page:
 
 
 def names(page: Page) -> list[str]:
-    return page.locator(CASES).all_inner_texts()
+    texts: list[str] = page.locator(CASES).all_inner_texts()
+    return texts
 
 
 def test_what_did_not_pass_is_shown_first(mixed_page: Page) -> None:
