@@ -96,6 +96,11 @@ OPTIONS = (
         help="which cases the summary lists (default: failures)",
     ),
     Option(
+        name="num-fewshot",
+        metavar="N",
+        help="show N worked examples in YAML tasks that don't say num_fewshot: 0",
+    ),
+    Option(
         name="mutate",
         metavar="",
         help="run the checks of each case again on wrong replies, and list what they "
@@ -210,7 +215,7 @@ def given_names(config: pytest.Config) -> set[str]:
 def as_option_arguments(config: pytest.Config) -> list[str]:
     """Return the options a rerun of one case needs to see the same models."""
     arguments: list[str] = []
-    for name in ("config", "generator", "judge"):
+    for name in ("config", "generator", "judge", "num-fewshot"):
         values: Any = config.getoption(f"--llmeval-{name}") or []
         arguments += (f"--llmeval-{name}={value}" for value in values)
     return arguments

@@ -109,7 +109,17 @@ class Outputs:
             self.header(),
             gates=self._bars.gates if self._bars else (),
             compared=self._bars.compared if self._bars else None,
+            aggregate=self._aggregated,
         )
+
+    def _aggregated(self, test: str, name: str, items: list[float]) -> float | None:
+        """Return what a task's own function makes of a check's values."""
+        try:
+            value = self._runtime.task(test).aggregations[name](items)
+            return float(value)
+        except Exception as exc:  # noqa: BLE001 - whatever a user's function raises
+            self.note(f"{test}: {name} has no value: {type(exc).__name__}: {exc}")
+            return None
 
     def finish(self, session: pytest.Session, bars: Bars) -> None:
         """Write recordings, baseline and reports, and close the journal."""

@@ -38,6 +38,7 @@ from pytest_llmeval.plugin.settings import Settings, settings_of
 from pytest_llmeval.prompts import Template
 from pytest_llmeval.recorder import Plan, SampleRun, current_sample
 from pytest_llmeval.redact import Redactor
+from pytest_llmeval.tasks import Task, TaskOptions, load_task
 
 __all__ = ["Runtime", "runtime_of"]
 
@@ -62,6 +63,8 @@ class Runtime:
         self.settings: Settings = settings_of(config)
         self.loop = LoopThread()
         self.collected = Collected()
+        self.tasks: dict[str, Task] = {}
+        """YAML tasks, by file and name."""
         self.on_asked: Callable[[SampleRun | None, str, Any], None] | None = None
         """Told who asks which model, in which role."""
         self._templates: dict[Any, Template] = {}
@@ -201,6 +204,26 @@ class Runtime:
         if key not in self._templates:
             self._templates[key] = Template.of(source, base=base, root=self.root)
         return self._templates[key]
+
+    @property
+    def task_options(self) -> TaskOptions:
+        """What holds for all YAML tasks."""
+        return TaskOptions(
+            root=self.root,
+            allow_functions=bool(self.pytest_config.getini("llmeval_allow_functions")),
+            num_fewshot=self.settings.num_fewshot,
+        )
+
+    def task(self, test: str) -> Task:
+        """Return a YAML task; an xdist controller, which collects nothing, reads it.
+
+        Raises:
+            UserError: Its file can't be used any more.
+        """
+        if test not in self.tasks:
+            path = self.root / test.partition("::")[0]
+            self.tasks[test] = load_task(path, self.task_options)
+        return self.tasks[test]
 
     def rerun_command(self, item: pytest.Item) -> str:
         """Return the command that runs one item, to be pasted where pytest began."""

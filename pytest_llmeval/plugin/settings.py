@@ -32,6 +32,8 @@ class Settings:
     cases: tuple[str, ...] = ()
     reports: tuple[Path, ...] = ()
     show: str = "failures"
+    num_fewshot: int | None = None
+    """Worked examples that YAML tasks show."""
     mutate: bool = False
     """Whether the checks are tried on wrong replies."""
     save: str | None = None
@@ -86,6 +88,7 @@ def _settings(config: pytest.Config) -> Settings:
             _report(value, config.invocation_params.dir) for value in given["report"]
         ),
         show=_show(_single(given["show"])),
+        num_fewshot=_count("num-fewshot", _single(given["num-fewshot"])),
         mutate=switches["llmeval_mutate"],
         save=_save(_single(given["save"]), config.rootpath),
         save_force=switches["llmeval_save_force"],

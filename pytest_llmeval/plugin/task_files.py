@@ -13,7 +13,7 @@ from pytest_llmeval.plugin.rows import row_marks
 from pytest_llmeval.plugin.runtime import Runtime, runtime_of
 from pytest_llmeval.plugin.task_item import TaskItem
 from pytest_llmeval.plugin.variants import check_variant, limited, pinned, variants
-from pytest_llmeval.tasks import Task, TaskOptions, load_task
+from pytest_llmeval.tasks import Task, load_task
 from pytest_llmeval.types import Case
 
 __all__ = ["TaskFile"]
@@ -31,7 +31,7 @@ class TaskFile(pytest.File):
         problem, items = "", list[TaskItem]()
         try:
             runtime = runtime_of(self.config)
-            task = load_task(self.path, _options(runtime))
+            task = load_task(self.path, runtime.task_options)
             items = list(self._items(task, runtime))
         except UserError as exc:
             problem = str(exc)
@@ -44,6 +44,7 @@ class TaskFile(pytest.File):
     def _items(self, task: Task, runtime: Runtime) -> Iterator[TaskItem]:
         marker = Marker(**task.keywords)
         test = f"{self.nodeid}::{task.name}"
+        runtime.tasks[test] = task
         cases = list(task.cases)
         check_node_ids(cases)
         kept = limited(cases, marker, runtime)
@@ -84,11 +85,3 @@ class TaskFile(pytest.File):
         except UserError as exc:
             message = f"{task.shown}: task {task.name!r}: {exc}"
             raise type(exc)(message) from exc
-
-
-def _options(runtime: Runtime) -> TaskOptions:
-    config = runtime.pytest_config
-    return TaskOptions(
-        root=runtime.root,
-        allow_functions=bool(config.getini("llmeval_allow_functions")),
-    )

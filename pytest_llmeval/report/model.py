@@ -6,9 +6,9 @@ Renderers do no arithmetic. All of it is one pass over the records.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from math import isfinite, nan
 from typing import Any, Final
 
 from pytest_llmeval.baseline import Compared
@@ -32,6 +32,10 @@ from pytest_llmeval.stats import (
     wilson_interval,
 )
 from pytest_llmeval.types import Record
+
+#: Puts the values of a check together by a task's own function: gets the test, the check
+#: and the values, NaN for an unscored one.
+Aggregate = Callable[[str, str, list[float]], float | None]
 
 __all__ = ["STATUSES", "MetricSummary", "Report", "Row", "Totals", "build_report"]
 
@@ -88,7 +92,8 @@ class MetricSummary:
     """Of the check; that of the metric by default."""
     metric: str
     mean: float | None
-    """Of the scored checks alone; None when there are none."""
+    """Of the scored checks alone; None when there are none. Of a check with another
+    aggregation, the value by that."""
     n: int
     """How many checks have a value: a repeated case has one a sample."""
     unscored: int
@@ -152,6 +157,7 @@ def build_report(
     *,
     gates: tuple[GateResult, ...] = (),
     compared: Compared | None = None,
+    aggregate: Aggregate | None = None,
 ) -> Report:
     """Return the report of a run.
 
@@ -160,6 +166,7 @@ def build_report(
         run: What is known of the run itself, shown as it is.
         gates: Each with its decision.
         compared: With a baseline, if it was.
+        aggregate: Puts the values of checks together that tasks have functions for.
 
     Raises:
         UserError: A record has a status there isn't.
@@ -180,7 +187,7 @@ def build_report(
     return Report(
         run=run,
         totals=_totals(statuses),
-        rows=tuple(row.summary() for row in rows.values()),
+        rows=tuple(row.summary(aggregate) for row in rows.values()),
         cases=tuple(record for row in rows.values() for record in row.records),
         tokens=overall.tokens(),
         cost=overall.cost(),
@@ -224,13 +231,16 @@ class _RowCounter:
                     self.metrics[name] = _MetricCounter(check)
                 self.metrics[name].add(check)
 
-    def summary(self) -> Row:
+    def summary(self, aggregate: Aggregate | None) -> Row:
         return Row(
             name=self.nodeid.partition("::")[2] or self.nodeid,
             nodeid=self.nodeid,
             params=self.params,
             totals=_totals(self.statuses),
-            metrics=tuple(metric.summary() for metric in self.metrics.values()),
+            metrics=tuple(
+                metric.summary(self.nodeid, aggregate)
+                for metric in self.metrics.values()
+            ),
             tokens=self.usage.tokens(),
             cost=self.usage.cost(),
             latency=self.usage.latency(),
@@ -253,7 +263,8 @@ class _MetricCounter:
         self.values: list[float] = []
         self.unscored = 0
         self.pools: dict[str, list[Sequence[float]]] = {}
-        self.is_pooled = bool(first.get("is_pooled"))
+        self.aggregation = str(first.get("aggregation", "mean"))
+        self.items: list[float] = []
 
     def add(self, check: Mapping[str, Any]) -> None:
         self.versions.add(check["version"])
@@ -263,15 +274,17 @@ class _MetricCounter:
             self.values.append(float(value))
             if pool := check.get("pool"):
                 self.pools.setdefault(pool["form"], []).append(pool["counts"])
+            self.items.append(float(value))
         else:
             self.unscored += 1
+            self.items.append(nan)
 
-    def summary(self) -> MetricSummary:
+    def summary(self, test: str, aggregate: Aggregate | None) -> MetricSummary:
         form, value = self._pooled()
         return MetricSummary(
             name=self.name,
             metric=self.metric,
-            mean=value if self.is_pooled else mean(self.values),
+            mean=self._overall(value, test, aggregate),
             n=len(self.values),
             unscored=self.unscored,
             higher_is_better=self.higher_is_better,
@@ -279,6 +292,19 @@ class _MetricCounter:
             pooled=value,
             pooled_as=None if value is None else pooled_label(form),
         )
+
+    def _overall(
+        self, value: float | None, test: str, aggregate: Aggregate | None
+    ) -> float | None:
+        if self.aggregation == "mean":
+            return mean(self.values)
+        if self.aggregation == "pooled":
+            return value
+        if self.aggregation == "median":
+            # The upper one of two, as lm-evaluation-harness has it.
+            ranked = sorted(self.values)
+            return ranked[len(ranked) // 2] if ranked else None
+        return aggregate(test, self.name, self.items) if aggregate else None
 
     def _pooled(self) -> tuple[str, float | None]:
         """Return the value over all checks, if each that has a value brings counts."""

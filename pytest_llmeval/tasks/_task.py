@@ -36,6 +36,10 @@ class Task:
     """Asks and checks one case; gets the case, the generator and the judge."""
     keywords: Mapping[str, Any] = field(default_factory=dict)
     """What the llmeval marker of a test function would say."""
+    aggregations: Mapping[str, Callable[[list[float]], Any]] = field(
+        default_factory=dict
+    )
+    """Functions of its own that put the values of a check together, by its name."""
     uses: frozenset[str] = frozenset({"generator"})
     """The models it needs: generator, judge."""
 

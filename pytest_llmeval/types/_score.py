@@ -68,8 +68,9 @@ class Check:
     """Of a metric that has a value over all cases beside the mean."""
     explanation: tuple[str, ...] = ()
     """Of a check that did not hold, what stood against what: lines of a diff."""
-    is_pooled: bool = False
-    """That value is the metric's value over all cases, in place of the mean."""
+    aggregation: str = "mean"
+    """What the value over all cases is: mean, median, pooled, or the name of a task's
+    own function."""
     score: Score | None = field(default=None, compare=False)
     """Only within the process: the score, for the explanation of a failure."""
 
@@ -78,7 +79,8 @@ class Check:
         data = {name: clean_json(getattr(self, name)) for name in _PLAIN}
         if self.pool:
             data["pool"] = self.pool.to_json()
-            data["is_pooled"] = self.is_pooled
+        if self.aggregation != "mean":
+            data["aggregation"] = clean_json(self.aggregation)
         if self.explanation:
             data["explanation"] = clean_json(self.explanation)
         return data

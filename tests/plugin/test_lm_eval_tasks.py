@@ -12,7 +12,7 @@ import pytest
 
 DATA = Path(__file__).parents[1] / "data" / "tasks"
 EXPECTED = json.loads((DATA / "expected.json").read_text("utf-8"))["results"]
-NAMES = ("capitals_gen", "keywords_gen", "notes_perplexity", "sums_cot", "triage_mc")
+NAMES = tuple(EXPECTED)
 
 #: The model of expected.json: it knows the very prompts that lm-eval sent.
 MODEL = """
@@ -66,7 +66,10 @@ def write(suite: Any, text: str, name: str = "demo.llmeval.yaml") -> None:
     (suite.path / name).write_text(text, "utf-8")
 
 
-def test_prompts_and_results_are_those_of_lm_eval(suite: Any) -> None:
+@pytest.mark.parametrize("arguments", [[], ["-n", "2"]])
+def test_prompts_and_results_are_those_of_lm_eval(
+    suite: Any, arguments: list[str]
+) -> None:
     shutil.copytree(DATA, suite.path, dirs_exist_ok=True)
     suite.write(app=MODEL, llmeval_yaml='generator: "python:app:model"\n')
     suite.pytester.syspathinsert()
@@ -75,7 +78,7 @@ def test_prompts_and_results_are_those_of_lm_eval(suite: Any) -> None:
         f"[pytest]\nllmeval_allow_functions = true\nllmeval_task_paths =\n  {paths}\n"
     )
 
-    result, data = suite.report()
+    result, data = suite.report(*arguments)
 
     assert result.ret == 0
     assert data["totals"]["unscored"] == 0  # an unknown prompt would be a KeyError
@@ -153,6 +156,29 @@ def test_examples_are_drawn_by_the_seed_and_never_the_row_itself(demo: Any) -> N
     _, data = demo.report()
 
     assert data["tests"][0]["metrics"]["exact_match,none"]["mean"] == 1.0
+
+
+def test_the_command_line_says_how_many_examples(demo: Any) -> None:
+    demo.write(app="def answer(prompt):\n    return str(prompt.count('?'))\n")
+    write(demo, TASK)
+    write(demo, TASK.replace("demo", "none") + "num_fewshot: 0\n", "b.llmeval.yaml")
+
+    _, data = demo.report("--llmeval-num-fewshot=2")
+
+    found = [t["metrics"]["exact_match,none"]["mean"] for t in data["tests"]]
+    assert found == pytest.approx([1 / 3, 1 / 3])  # three texts, and one
+    replies = [c["samples"][0]["response"] for c in data["cases"]]
+    assert replies == ["1", "1", "1", "3", "3", "3"]
+
+
+def test_the_median_is_the_upper_one(demo: Any) -> None:
+    demo.pytester.makeini("[pytest]\nllmeval_allow_functions = true\n")
+    metrics = "metric_list: [{metric: own, aggregation: median}]\n"
+    write(demo, TASK + metrics + "process_results: !function utils.results\n")
+
+    _, data = demo.report("--llmeval-limit=2")
+
+    assert data["tests"][0]["metrics"]["own,none"]["mean"] == 3.0
 
 
 def test_an_answer_ends_at_a_stop_text_whatever_the_server_does(demo: Any) -> None:

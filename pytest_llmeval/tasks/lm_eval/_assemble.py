@@ -123,6 +123,12 @@ def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -
         cases=cases,
         run=run,
         keywords=_keywords(keys),
+        aggregations={
+            f"{metric.name},{pipeline.name}": metric.combine
+            for metric in runner.metrics
+            for pipeline in runner.pipelines
+            if metric.combine is not None
+        },
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pytest_llmeval import metrics
@@ -103,12 +103,16 @@ def _metric(entry: Any, output_type: str, functions: Functions, is_own: bool) ->
     if not isinstance(is_better, bool):
         message = f"{name}: higher_is_better is true or false, not {is_better!r}"
         raise ConfigError(message)
-    _check_aggregation(str(name), entry.get("aggregation"), is_own or function)
+    aggregation, combine = _aggregation(
+        str(name), entry.get("aggregation"), is_own or function is not None, functions
+    )
     return Metric(
         name=str(name),
         higher_is_better=is_better,
         options=options,
         function=function,
+        aggregation=aggregation,
+        combine=combine,
     )
 
 
@@ -137,14 +141,26 @@ def _check_options(name: str, output_type: str, options: Mapping[str, Any]) -> N
         metrics.check_ready(name, {})
 
 
-def _check_aggregation(name: str, aggregation: Any, is_own: Any) -> None:
-    """Refuse a way to put values together that is not the one that is used."""
-    used = _OWN.get(name, "mean")
-    allowed = {used} if used != "mean" and not is_own else {"mean", "nanmean"}
-    if aggregation is None or aggregation in allowed:
-        return
+def _aggregation(
+    name: str, given: Any, is_own: bool, functions: Functions
+) -> tuple[str, Callable[[list[float]], Any] | None]:
+    """Return what puts a metric's values together: a word, and the task's function.
+
+    Raises:
+        ConfigError: It is not one that there is for the metric.
+    """
+    used = "mean" if is_own else _OWN.get(name, "mean")
+    if isinstance(given, FunctionName):
+        if used != "mean":
+            message = f"{name} is put together by {used}, not by a function"
+            raise ConfigError(message)
+        return given.name, functions.resolved(given)
+    # A value that is not there is left out, so nanmean is the mean.
+    allowed = ("mean", "nanmean", "median") if used == "mean" else (used,)
+    if given is None or given in allowed:
+        return ("median" if given == "median" else "mean"), None
     message = (
-        f"{name}: the aggregation {aggregation!r} is not supported; there is: "
-        f"{', '.join(sorted(allowed))}"
+        f"{name}: the aggregation {given!r} is not supported"
+        f"{did_you_mean(str(given), allowed)}; there is: {', '.join(allowed)}"
     )
     raise ConfigError(message)

@@ -135,7 +135,7 @@ def _keep(score: Score, metric: Metric, pipeline: str) -> None:
         threshold=None,
         passed=None,
         metric=metric.name,
-        is_pooled=score.pool is not None,
+        aggregation=metric.aggregation if score.pool is None else "pooled",
     )
     if sample is not None:
         sample.add_check(check)

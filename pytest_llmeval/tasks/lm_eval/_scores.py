@@ -30,6 +30,10 @@ class Metric:
     options: Mapping[str, Any] = field(default_factory=dict)
     function: Callable[..., Any] | None = None
     """The task's own, in place of a known one."""
+    aggregation: str = "mean"
+    """mean, median, or the name of the task's own function."""
+    combine: Callable[[list[float]], Any] | None = None
+    """That function."""
 
 
 def value_score(metric: Metric, value: Any, *, pool: Pool | None = None) -> Score:
