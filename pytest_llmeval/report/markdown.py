@@ -26,7 +26,9 @@ from pytest_llmeval.types import Record
 __all__ = ["code", "markdown_text"]
 
 #: Signs with a meaning in GitHub's Markdown, also the colon and dots of an address.
-_MEANS: Final = re.compile(r"[^\w ,;.:()/='%?+-]|[_]|:(?=//)|(?<=www)\.")
+_MEANS: Final = re.compile(
+    r"[^\w \],;.:()/='%?+-]|:(?=//)|(?<=www)\.|(?<![^\W_])_|_(?![^\W_])"
+)
 #: Of each kind. A comment on GitHub holds 65,536 characters, and nobody reads them.
 _AT_MOST: Final = 10
 #: Columns of a text that somebody else wrote.

@@ -143,12 +143,13 @@ def _tokens(tokens: Tokens) -> Iterator[str]:
 def _cost(cost: Cost) -> Iterator[str]:
     unknown = cost.calls - cost.known
     # Zeros beside calls of unknown cost say nothing of what it was at least.
-    if cost.total is not None and not (unknown and cost.total == 0):
+    says_nothing = bool(unknown) and cost.total == 0
+    if cost.total is not None and not says_nothing:
         text = f"cost {'at least ' if unknown else ''}{money_text(cost.total)}"
         if cost.live is not None and cost.live != cost.total:
             text += f" ({money_text(cost.live)} of it now)"
         yield text
-    if len(cost.by_role) > 1:
+    if len(cost.by_role) > 1 and not says_nothing:
         parts = cost.by_role.items()
         yield ", ".join(f"{role} {money_text(part)}" for role, part in parts)
     if unknown:

@@ -36,7 +36,7 @@ def test_search_looks_into_prompts_and_replies(mixed_page: Page) -> None:
     mixed_page.select_option("#f-status", "")
 
     mixed_page.fill("#search", "capital paris")
-    mixed_page.wait_for_function("document.querySelectorAll('#table td').length == 8")
+    mixed_page.locator("#count:text-is('1 of 8 cases')").wait_for()
 
     assert names(mixed_page) == ["france"]
 
@@ -78,7 +78,7 @@ def test_a_failed_case_is_found_opened_and_read_by_keyboard(mixed_page: Page) ->
     keyboard = mixed_page.keyboard
     keyboard.press("/")
     keyboard.type("chad")
-    mixed_page.wait_for_function("document.querySelectorAll('#table td').length == 8")
+    mixed_page.locator("#count:text-is('1 of 8 cases')").wait_for()
     keyboard.press("ArrowDown")
     keyboard.press("Enter")
 
@@ -226,6 +226,27 @@ def test_printing_shows_every_case_found(page: Page, tmp_path: Path) -> None:
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
 
     assert len(names(page)) == 450
+
+
+def test_a_printed_page_is_as_wide_as_paper(page: Page, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 794, "height": 1123})  # A4 at 96 dots an inch
+    page.emulate_media(media="print")
+    page.goto(written(tmp_path, mixed(), mixed()))
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 794
+    assert not page.locator("#filters").is_visible()
+
+
+def test_samples_of_a_repeated_case_stand_together(page: Page, tmp_path: Path) -> None:
+    bad = dict(record("a", "failed", reply="Quito").samples[0])
+    good = dict(record("a").samples[0])
+    page.goto(written(tmp_path, [record("a", "failed", samples=(good, bad, bad))]))
+    page.locator(CASES).click()
+
+    opened = page.locator("dialog .inside > details[open]")
+    assert opened.count() == 1
+    assert opened.locator("summary").first.inner_text().startswith("Sample 2 of 3")
+    assert opened.locator(".reply pre").inner_text() == "Quito"
 
 
 def test_a_long_table_grows_by_pages(page: Page, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_markdown_says_what_failed_why_where_and_what_to_type() -> None:
     assert "### llmeval: 1 passed, 1 failed" in text
     assert "<code>data.jsonl:2</code>" in text
     assert "<code>f1 = 0.20, below the bar of 0.6</code>" in text
-    assert "Next: <code>pytest 'test&#95;a.py::test&#95;x&#91;peru&#93;'</code>" in text
+    assert "Next: <code>pytest 'test_a.py::test_x&#91;peru]'</code>" in text
 
 
 def test_markdown_lists_at_most_ten_of_a_kind() -> None:
@@ -107,8 +107,23 @@ def test_foreign_text_means_nothing_to_markdown() -> None:
     shown = code(HOSTILE)
 
     inner = shown.removeprefix("<code>").removesuffix("</code>")
-    assert not set(inner) & set("<>*[]`@|_\x1b\0\u202e\n")
+    assert not set(inner) & set("<>*[`@|\x1b\0\u202e\n")
     assert "http://" not in inner
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("test_a.py::test_x", "test_a.py::test_x"),
+        ("_a_ __b__", "&#95;a&#95; &#95;&#95;b&#95;&#95;"),
+        ("www.x.org http://y", "www&#46;x.org http&#58;//y"),
+        ("two\n\nlines", "two lines"),
+    ],
+)
+def test_signs_are_written_out_only_where_they_mean_something(
+    text: str, shown: str
+) -> None:
+    assert code(text) == f"<code>{shown}</code>"
 
 
 def test_markdown_of_hostile_and_huge_texts_stays_short_and_inert() -> None:

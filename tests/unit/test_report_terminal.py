@@ -223,6 +223,22 @@ def test_tokens_and_cost_that_nobody_knows_are_said_to_be_unknown() -> None:
     )
 
 
+def test_zeros_beside_unknown_costs_are_no_least_cost() -> None:
+    calls = (call(cost=0.0), call("judge", cost=0.0), call("judge", cost=None))
+    (line,) = [one for one in lines_of([record(calls=calls)]) if "cost" in one]
+
+    assert "cost unknown for 1 of 3 calls" in line
+    assert "$" not in line
+
+
+def test_a_cost_of_zero_that_is_known_is_told() -> None:
+    (line,) = [
+        one for one in lines_of([record(calls=(call(cost=0.0),))]) if "cost" in one
+    ]
+
+    assert "cost $0" in line
+
+
 def test_cost_is_told_apart_by_who_was_asked() -> None:
     calls = (call(), call("judge", cost=0.25))
 

@@ -15,7 +15,7 @@ from pytest_llmeval.types import Record, as_text
 
 __all__ = ["case_data"]
 
-#: Of the table's value column and of a check on the page.
+#: What the page has of a check.
 _CHECK: Final = (
     *("name", "metric", "value", "operator", "threshold", "passed", "reason"),
     *("low", "high", "higher_is_better", "explanation", "judge"),
@@ -47,7 +47,6 @@ def case_data(report: Report) -> list[dict[str, Any]]:
 
 
 def _case(record: Record) -> dict[str, Any]:
-    checks = record.samples[0]["checks"] if record.samples else ()
     row = {name: as_text(value) for name, value in record.row.items()}
     return {
         "nodeid": record.nodeid,
@@ -60,7 +59,7 @@ def _case(record: Record) -> dict[str, Any]:
         "tags": list(record.tags),
         "params": dict(record.params),
         "model": _model(record),
-        "value": checks[0]["value"] if checks else None,
+        "value": _value(record),
         "seconds": round(record.seconds, 4),
         "rerun": record.rerun,
         "row": row,
@@ -68,6 +67,14 @@ def _case(record: Record) -> dict[str, Any]:
             _sample(sample, record.status != "passed") for sample in record.samples
         ],
     }
+
+
+def _value(record: Record) -> Any:
+    """Return the value of the first check that did not hold, else of the first."""
+    checks = [check for sample in record.samples for check in sample["checks"]]
+    bad = (check for check in checks if check["passed"] is False)
+    decisive = next(bad, checks[0] if checks else None)
+    return decisive and decisive["value"]
 
 
 def _model(record: Record) -> str:
