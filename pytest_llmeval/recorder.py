@@ -39,6 +39,12 @@ class Plan:
     """Whether the test gives the prompt; else it is that of the kind, or none."""
     gates: tuple[str, ...] = ()
     """Bars for all of the test's cases together."""
+    repeat: int = 1
+    """How many samples of each case there are: runs of the body."""
+    min_sample_rate: float = 1.0
+    """The share of them that must pass."""
+    stops_early: bool = True
+    """Whether samples are left out that can't change the outcome any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +92,17 @@ class SampleRun:
     def add_call(self, call: Call) -> None:
         """Keep a question to a model and its answer."""
         self.calls.append(call)
+
+    @property
+    def reply(self) -> str | None:
+        """What the model under test replied last; None where it did not."""
+        for call in reversed(self.calls):
+            response = call.response if call.role == "generator" else None
+            if response is not None and not (
+                response.likelihood is not None or response.embeddings
+            ):
+                return response.text
+        return None
 
     def add_check(self, check: Check) -> None:
         """Keep a check.

@@ -27,7 +27,8 @@ __all__ = ["generator", "judge", "llm_client", "llmeval"]
 
 _MARKER = (
     "llmeval(dataset=None, *, columns=None, prompt=None, system=None, generator=None, "
-    "judge=None, kind=None, limit=None, concurrency=None, gate=None): the test "
+    "judge=None, kind=None, limit=None, concurrency=None, repeat=1, "
+    "min_sample_rate=1.0, gate=None): the test "
     "evaluates an LLM application, once for each case of the dataset"
 )
 _CALIBRATION = (
@@ -193,9 +194,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
     """Run an ``async def`` evaluation that no other plugin claims."""
     if pyfuncitem.get_closest_marker("llmeval") is None:
         return None
-    from pytest_llmeval.plugin.bodies import call_body
+    from pytest_llmeval.plugin.bodies import call_body, call_samples
+    from pytest_llmeval.plugin.run import run_of
 
-    return call_body(pyfuncitem)
+    return call_samples(pyfuncitem, run_of(pyfuncitem.config)) or call_body(pyfuncitem)
 
 
 def pytest_terminal_summary(

@@ -22,10 +22,11 @@ from pytest_llmeval.plugin.circumstances import ends_early, in_the_way, log_leve
 from pytest_llmeval.plugin.fixtures import __name__ as own_module
 from pytest_llmeval.plugin.marker import read_marker
 from pytest_llmeval.plugin.runtime import Runtime
+from pytest_llmeval.plugin.samples import NOT_NEEDED, Samples, ends_run
 from pytest_llmeval.plugin.siblings import Evaluation, Group, Watch, siblings
 from pytest_llmeval.plugin.upcoming import Upcoming
 from pytest_llmeval.plugin.waiting import Standing, Tally, Waiting
-from pytest_llmeval.recorder import SampleRun, begin
+from pytest_llmeval.recorder import begin
 
 if TYPE_CHECKING:
     from pytest_llmeval.plugin.run import Run
@@ -42,10 +43,10 @@ _ALONE = pytest.StashKey[str]()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Started:
-    """A body of an item, and what it was given."""
+    """The bodies of an item, one a sample, and what they were given."""
 
-    body: Body
-    sample: SampleRun
+    bodies: tuple[Body, ...]
+    samples: Samples
     given: dict[str, Any]
 
 
@@ -131,7 +132,8 @@ class Ahead:
         following = self._following(item, group)
         first = next(following, None)
         if started is None:
-            if first is None and not self._started:
+            is_one = not self._run.samples_of(item).are_several
+            if first is None and not self._started and is_one:
                 return None  # alone
             started = self._begin_own(item, group)
         if first is not None:
@@ -157,7 +159,7 @@ class Ahead:
     def pytest_sessionfinish(self) -> Generator[None, Any, Any]:
         """Begin nothing more; also after Ctrl-C and -x."""
         for started in self._started.values():
-            started.sample.is_over = True
+            started.samples.close()
         self._started.clear()
         self._engine.close()
         self._routes.close()
@@ -193,7 +195,7 @@ class Ahead:
         reason = group.speaks_against(item, self._watch)
         if reason is not None:
             group.is_proven = False
-            if group.has_several:
+            if group.has_several or self._run.samples_of(item).are_several:
                 item.stash[_ALONE] = reason
             group.has_several = True
             return False
@@ -202,41 +204,45 @@ class Ahead:
 
     def _begin_own(self, item: Evaluation, group: Group) -> _Started:
         given = {name: item.funcargs[name] for name in group.arguments}
-        started = self._prepared(item, group, given, self._run.sample_of(item))
-        self._engine.submit(started.body, is_next=True)
+        started = self._prepared(item, group, given, self._run.samples_of(item))
+        for body in reversed(started.bodies):
+            self._engine.submit(body, is_next=True)
         return started
 
     def _begin(self, item: Evaluation, started: _Started) -> None:
         self._started[item] = started
-        self._engine.submit(started.body)
+        self._submit(started)
+
+    def _submit(self, started: _Started) -> None:
+        for body in started.bodies:
+            self._engine.submit(body)
 
     def _following(
         self, item: Evaluation, group: Group
     ) -> Iterator[tuple[Evaluation, _Started]]:
         """Yield the siblings to begin now, as many as there is room for."""
         assert self._upcoming is not None
-        room = self._lead(item, group) - len(self._started)
+        room = self._lead(item, group) - sum(
+            len(started.bodies) for started in self._started.values()
+        )
         if room <= 0:
             return
         for sibling in siblings(item, group, self._upcoming, self._group):
             try:
-                sample = SampleRun(case_run(sibling, self._runtime))
-                self._run.outlived.check(sibling, sample.run.plan)
+                samples = Samples(case_run(sibling, self._runtime))
+                self._run.outlived.check(sibling, samples.run.plan)
             except UserError:
                 continue  # told in its own turn
             given = group.given_to(sibling, item)
-            yield sibling, self._prepared(sibling, group, given, sample)
-            room -= 1
+            yield sibling, self._prepared(sibling, group, given, samples)
+            room -= len(samples.runs)
             if room <= 0:
                 return
 
     def _lead(self, item: pytest.Item, group: Group) -> int:
         """Return how many bodies may have begun without having had their turn."""
         if ends_early(item.config):
-            failed = any(
-                started.body.outcome is not None and started.body.outcome.exception
-                for started in self._started.values()
-            )
+            failed = any(one.samples.has_failed for one in self._started.values())
             return 0 if failed else group.width - 1
         return group.width * _LEAD
 
@@ -245,42 +251,59 @@ class Ahead:
         item: Evaluation,
         group: Group,
         given: dict[str, Any],
-        sample: SampleRun,
+        samples: Samples,
     ) -> _Started:
-        context = contextvars.copy_context()
-        function = item.obj
-        body = Body(
-            lambda: function(**given),
-            context=context,
-            is_async=group.is_async,
-            width=group.width,
-        )
-        sample.pauses = self._engine.pause
-        context.run(begin, sample)
-        context.run(Routes.lead_to, body.pieces)
-        return _Started(body=body, sample=sample, given=given)
+        function: Any = item.obj
+        wrap = samples.async_body if group.is_async else samples.body
+        bodies = []
+        for sample in samples.runs:
+            context = contextvars.copy_context()
+            body = Body(
+                wrap(sample.index, lambda: function(**given)),
+                context=context,
+                is_async=group.is_async,
+                width=group.width,
+            )
+            sample.pauses = self._engine.pause
+            context.run(begin, sample)
+            context.run(Routes.lead_to, body.pieces)
+            bodies.append(body)
+        return _Started(bodies=tuple(bodies), samples=samples, given=given)
 
     def _collect(self, item: Evaluation, started: _Started) -> bool:
-        """Wait for a body, and let its item end as the body did."""
+        """Wait for an item's bodies, and let it end as they did."""
         __tracebackhide__ = True
         try:
-            outcome = self._waiting.wait_for(started.body, self._standing)
+            outcomes = [
+                self._waiting.wait_for(body, self._standing) for body in started.bodies
+            ]
         except BaseException:
             self._drop(started)
+            self._run.conclude(item, started.samples)
             raise
-        self._run.adopt(item, started.sample)
-        self._tally.take(started.sample)
-        self._routes.replay(started.body.pieces)
-        item.stash[_SECONDS] = outcome.seconds
-        if outcome.exception is not None:
-            raise outcome.exception
-        check_returned(item, outcome.value)
+        error = self._run.conclude(item, started.samples)
+        for sample in started.samples.runs:
+            self._tally.take(sample)
+        for body in started.bodies:
+            self._routes.replay(body.pieces)
+        item.stash[_SECONDS] = sum(outcome.seconds for outcome in outcomes)
+        for outcome in outcomes:
+            if outcome.exception is not None and ends_run(outcome.exception):
+                raise outcome.exception
+        if error is not None:
+            raise error
+        for outcome in outcomes:
+            if outcome.value is not NOT_NEEDED:
+                check_returned(item, outcome.value)
         return True
 
     def _standing(self) -> Standing:
         """Return how the run stands."""
         assert self._upcoming is not None
-        done = sum(started.body.is_done for started in self._started.values())
+        done = sum(
+            all(body.is_done for body in started.bodies)
+            for started in self._started.values()
+        )
         return self._tally.standing(
             self._upcoming.evaluations,
             done=done,
@@ -290,8 +313,9 @@ class Ahead:
 
     def _drop(self, started: _Started) -> None:
         """Let a body's outcome be; what it would still ask is not asked."""
-        started.sample.is_over = True
-        self._engine.drop(started.body)
+        started.samples.close()
+        for body in started.bodies:
+            self._engine.drop(body)
 
 
 def _key(item: pytest.Item) -> tuple[int, str | None]:

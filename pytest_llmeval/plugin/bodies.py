@@ -7,17 +7,24 @@ import inspect
 import warnings
 from functools import cache
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_llmeval.errors import EvaluationWarning
+from pytest_llmeval.errors import ConfigError, EvaluationWarning
+from pytest_llmeval.plugin._internals import fixture_names
 from pytest_llmeval.plugin.runtime import runtime_of
-from pytest_llmeval.recorder import current_sample
+from pytest_llmeval.plugin.samples import ends_run
+from pytest_llmeval.recorder import begin, current_sample
+
+if TYPE_CHECKING:
+    from pytest_llmeval.plugin.run import Run
+    from pytest_llmeval.plugin.siblings import Evaluation
 
 __all__ = [
     "argument_names",
     "call_body",
+    "call_samples",
     "check_returned",
     "claimed_by",
     "warn_if_unchecked",
@@ -45,6 +52,48 @@ def call_body(item: pytest.Function) -> bool | None:
     result = runtime_of(item.config).loop.run(function(**arguments), instead="")
     check_returned(item, result)
     return True
+
+
+def call_samples(item: Evaluation, run: Run) -> bool | None:
+    """Run the body of a repeated case once for each sample, one after another.
+
+    Raises:
+        UserError: Another plugin runs it, and it would run once.
+    """
+    __tracebackhide__ = True
+    samples = run.samples_of(item)
+    if not samples.are_several:
+        return None
+    if (plugin := claimed_by(item)) is not None:
+        message = (
+            f"{plugin} runs this test, and runs it once: without its mark the body can "
+            f"run {len(samples.runs)} times (repeat)"
+        )
+        raise ConfigError(message)
+    if "subtests" in fixture_names(item):
+        message = (
+            "the fixture 'subtests' reports parts of a case by itself, and the body of "
+            f"this one runs {len(samples.runs)} times (repeat): use one of the two"
+        )
+        raise ConfigError(message)
+    for sample in samples.runs:
+        begin(sample)
+        try:
+            samples.body(sample.index, lambda: _call_once(item))()
+        except BaseException as exc:
+            if ends_run(exc):
+                raise
+    error = run.conclude(item, samples)
+    if error is not None:
+        raise error
+    return True
+
+
+def _call_once(item: Evaluation) -> None:
+    __tracebackhide__ = True
+    if not isinstance(item, pytest.Function) or call_body(item) is None:
+        names = argument_names(item.obj)
+        check_returned(item, item.obj(**{n: item.funcargs[n] for n in names}))
 
 
 def argument_names(function: Any) -> tuple[str, ...]:

@@ -11,8 +11,9 @@ from pytest_llmeval.assertions.message import explain_check
 from pytest_llmeval.plugin._internals import parameter_marks, parameters
 from pytest_llmeval.plugin.outcomes import Outcome
 from pytest_llmeval.plugin.runtime import Runtime
+from pytest_llmeval.plugin.samples import Samples
 from pytest_llmeval.plugin.variants import label_of
-from pytest_llmeval.recorder import CaseRun, SampleRun
+from pytest_llmeval.recorder import CaseRun
 from pytest_llmeval.store.key import fingerprint
 from pytest_llmeval.types import Case, Check, Fingerprints, Record, as_text
 
@@ -61,17 +62,15 @@ def _new_run(item: pytest.Item, runtime: Runtime) -> CaseRun:
     )
 
 
-def record_of(sample: SampleRun, outcome: Outcome, seconds: float) -> Record:
+def record_of(samples: Samples, outcome: Outcome, seconds: float) -> Record:
     """Return what is kept of a case.
 
     Args:
-        sample: The run of its body.
+        samples: The runs of its body.
         outcome: What became of it.
         seconds: How long the body took.
     """
-    run = sample.run
-    kept = sample.sample(outcome.status, cause=outcome.cause, reason=outcome.reason)
-    kept = replace(kept, checks=tuple(map(_explained, kept.checks)))
+    run = samples.run
     return Record(
         nodeid=run.nodeid,
         test=run.test,
@@ -87,8 +86,13 @@ def record_of(sample: SampleRun, outcome: Outcome, seconds: float) -> Record:
         rerun=run.rerun,
         fingerprints=_fingerprints(run),
         gates=run.plan.gates,
-        calibration=sample.calibration,
-        samples=(kept.to_json(),),
+        calibration=samples.shown.calibration,
+        repeat=run.plan.repeat,
+        min_sample_rate=run.plan.min_sample_rate,
+        samples=tuple(
+            replace(kept, checks=tuple(map(_explained, kept.checks))).to_json()
+            for kept in samples.kept(outcome)
+        ),
     )
 
 

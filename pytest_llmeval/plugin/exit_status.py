@@ -28,8 +28,21 @@ def decide_exit(
         _tolerate(session, outputs, settings.max_unscored, bars)
     if bars.breaks and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    if settings.fail_on_unstable:
+        _refuse_unstable(session, outputs)
     if not session.config.option.collectonly:
         _require(session, outputs, settings.require)
+
+
+def _refuse_unstable(session: pytest.Session, outputs: Outputs) -> None:
+    unstable = sum(record.is_unstable for record in outputs.records.values())
+    if not unstable:
+        return
+    outputs.notes.append(
+        f"{unstable} unstable, and --llmeval-fail-on-unstable fails the run for that"
+    )
+    if session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def _tolerate(

@@ -31,7 +31,11 @@ class Marker:
     kind: Any = None
     limit: int | None = None
     concurrency: int | None = None
+    repeat: int | None = None
+    min_sample_rate: float | None = None
     gate: Any = None
+    is_calibration: bool = False
+    """One verdict a row is held against a person's: there are no repeats."""
 
 
 def _signature(
@@ -45,6 +49,8 @@ def _signature(
     kind: Any = None,
     limit: int | None = None,
     concurrency: int | None = None,
+    repeat: int | None = None,
+    min_sample_rate: float | None = None,
     gate: Any = None,
 ) -> None:
     """Take the marker's arguments: its one definition of what there is."""
@@ -69,7 +75,7 @@ def read_marker(node: Any) -> Marker | None:
         found = True
         given = calibration.as_evaluation()
         _check_values("llmeval_calibration", given)
-        merged = {**given, **merged}
+        merged = {**given, **merged, "is_calibration": True}
     return Marker(**merged) if found else None
 
 
@@ -150,6 +156,14 @@ def _is_count(value: Any) -> bool:
     )
 
 
+def _is_share(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and 0 < value <= 1
+    )
+
+
 _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "dataset": (
         _is_dataset,
@@ -172,4 +186,6 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "limit": (_is_count, "a whole number from 1 up"),
     "concurrency": (_is_count, "a whole number from 1 up"),
+    "repeat": (_is_count, "a whole number from 1 up"),
+    "min_sample_rate": (_is_share, "a number above 0, at most 1"),
 }

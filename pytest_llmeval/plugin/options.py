@@ -85,6 +85,17 @@ OPTIONS = (
         is_repeatable=True,
     ),
     Option(
+        name="repeat",
+        metavar="N",
+        help="run each case's body N times, whatever the marker's repeat= says",
+    ),
+    Option(
+        name="fail-on-unstable",
+        metavar="",
+        help="fail if a case passed although a sample of it failed",
+        is_switch=True,
+    ),
+    Option(
         name="report",
         metavar="PATH",
         help="write the report to PATH (.html, .md, .json, .jsonl, .csv)",
@@ -215,7 +226,7 @@ def given_names(config: pytest.Config) -> set[str]:
 def as_option_arguments(config: pytest.Config) -> list[str]:
     """Return the options a rerun of one case needs to see the same models."""
     arguments: list[str] = []
-    for name in ("config", "generator", "judge", "num-fewshot"):
+    for name in ("config", "generator", "judge", "num-fewshot", "repeat"):
         values: Any = config.getoption(f"--llmeval-{name}") or []
         arguments += (f"--llmeval-{name}={value}" for value in values)
     return arguments

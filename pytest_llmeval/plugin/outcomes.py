@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unittest
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from pytest_llmeval.types import Status
 #: How pytest-timeout ends a test: by pytest.fail, which says nothing about a reply.
 _TIMED_OUT = re.compile(r"Timeout \(?>")
 
-__all__ = ["Outcome", "outcome_of", "with_parts"]
+__all__ = ["Outcome", "outcome_of", "outcome_of_sample", "with_parts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,25 @@ def outcome_of(
         return Outcome(status=status, reason=_line(error))
     if report.passed:
         return Outcome(status="xpassed" if hasattr(report, "wasxfail") else "passed")
-    return _failed(report, error)
+    if report.when == "setup" and not isinstance(error, UserError | UnscoredError):
+        # Whatever a fixture raised, an assert too: the case was never asked.
+        return Outcome(status="unscored", cause="setup", reason=_named(error))
+    return _failed(error)
+
+
+def outcome_of_sample(error: BaseException | None) -> Outcome:
+    """Return what became of one of a case's samples.
+
+    Args:
+        error: What its body raised; None if it came to its end.
+    """
+    if error is None:
+        return Outcome(status="passed")
+    if isinstance(error, pytest.skip.Exception | unittest.SkipTest):
+        return Outcome(status="skipped", reason=_line(error))
+    if isinstance(error, pytest.xfail.Exception):
+        return Outcome(status="xfailed", reason=_line(error))
+    return _failed(error)
 
 
 def with_parts(
@@ -70,14 +89,11 @@ def with_parts(
     return next((part for part in bad if part.status == "failed"), bad[0])
 
 
-def _failed(report: pytest.TestReport, error: BaseException | None) -> Outcome:
+def _failed(error: BaseException | None) -> Outcome:
     if isinstance(error, UnscoredError):
         return Outcome(status="unscored", cause=error.cause, reason=_line(error))
     if isinstance(error, UserError):
         return Outcome(status="unscored", cause="suite", reason=_line(error))
-    if report.when == "setup":
-        # Whatever a fixture raised, an assert too: the case was never asked.
-        return Outcome(status="unscored", cause="setup", reason=_named(error))
     if _TIMED_OUT.match(str(error)) and isinstance(error, pytest.fail.Exception):
         return Outcome(status="unscored", cause="interrupted", reason=_line(error))
     if error is None or isinstance(error, AssertionError | pytest.fail.Exception):

@@ -33,13 +33,14 @@ from pytest_llmeval.plugin.outcomes import Outcome, outcome_of, with_parts
 from pytest_llmeval.plugin.outlived import Outlived
 from pytest_llmeval.plugin.outputs import Outputs
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
-from pytest_llmeval.recorder import SampleRun, begin, end
+from pytest_llmeval.plugin.samples import Samples
+from pytest_llmeval.recorder import begin, end
 
 __all__ = ["Run", "run_of"]
 
 _KEY = pytest.StashKey["Run"]()
 _NOTES = "llmeval_notes"
-_SAMPLE = pytest.StashKey[SampleRun]()
+_SAMPLES = pytest.StashKey[Samples]()
 _IN_BODY = pytest.StashKey[bool]()
 _PARTS = pytest.StashKey[list[Outcome]]()
 
@@ -68,9 +69,9 @@ class Run:
         try:
             return (yield)
         finally:
-            if _SAMPLE in item.stash:
+            if _SAMPLES in item.stash:
                 end()
-                del item.stash[_SAMPLE]
+                del item.stash[_SAMPLES]
                 forget_run(item)
 
     @pytest.hookimpl(tryfirst=True)
@@ -78,22 +79,28 @@ class Run:
         """Begin a record; a rerun begins anew."""
         if item.get_closest_marker("llmeval") is not None:
             item.stash[_PARTS] = []
-            sample = item.stash[_SAMPLE] = SampleRun(case_run(item, self.runtime))
-            sample.is_in_setup = True
-            self.outlived.begin(sample)
-            begin(sample)
+            samples = item.stash[_SAMPLES] = Samples(case_run(item, self.runtime))
+            samples.shown.is_in_setup = True
+            self.outlived.begin(samples.shown)
+            begin(samples.shown)
 
-    def sample_of(self, item: pytest.Item) -> SampleRun:
+    def samples_of(self, item: pytest.Item) -> Samples:
         """Return the record that an item's set-up began."""
-        return item.stash[_SAMPLE]
+        return item.stash[_SAMPLES]
 
-    def adopt(self, item: pytest.Item, sample: SampleRun) -> None:
-        """Make the record of a body that has run ahead the item's own."""
-        begun = item.stash[_SAMPLE]
-        if sample is not begun:
-            sample.follow(begun)
-            item.stash[_SAMPLE] = sample
-            begin(sample)
+    def conclude(self, item: pytest.Item, samples: Samples) -> BaseException | None:
+        """Make the record of bodies that have run the item's own.
+
+        Returns:
+            What the item ends with; None if it passes.
+        """
+        begun = item.stash[_SAMPLES]
+        if samples is not begun:
+            samples.follow(begun)
+            item.stash[_SAMPLES] = samples
+        error = samples.conclude()
+        begin(samples.shown)
+        return error
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
@@ -101,13 +108,13 @@ class Run:
     ) -> Generator[None, Any, Any]:
         """Put the case's record on its report."""
         report: pytest.TestReport = yield
-        sample = item.stash.get(_SAMPLE, None)
-        if sample is None:
+        samples = item.stash.get(_SAMPLES, None)
+        if samples is None:
             if has_texts(report):
                 redact_report(report, self.runtime.redactor)
             return report
         if call.when == "setup":
-            sample.is_in_setup = False
+            samples.shown.is_in_setup = False
             # A rerun must not inherit the last status and scores.
             item.user_properties[:] = [
                 entry for entry in item.user_properties if not is_ours(entry[0])
@@ -115,7 +122,7 @@ class Run:
             if self.is_worker:
                 # Should the process die in the body, this is what is left of the case.
                 crash = Outcome(status="unscored", cause="crashed")
-                begun = record_of(sample, crash, 0.0).to_json()
+                begun = record_of(samples, crash, 0.0).to_json()
                 report.llmeval_begun = begun  # type: ignore[attr-defined]
         error = call.excinfo.value if call.excinfo else None
         outcome = outcome_of(report, error)
@@ -124,10 +131,11 @@ class Run:
             item.stash[_PARTS].append(outcome)
         elif outcome is not None:
             outcome = with_parts(report, outcome, item.stash[_PARTS])
-            self._attach(report, item, sample, outcome)
-            summary.add_section(report, sample, error)
-            if isinstance(error, EvalAssertionError | UnscoredError):
-                name_crash(report, outcome.reason)
+            self._attach(report, item, samples, outcome)
+            summary.add_section(report, samples.shown, error)
+            counted = samples.headline(outcome.status)
+            if counted or isinstance(error, EvalAssertionError | UnscoredError):
+                name_crash(report, f"{counted}{outcome.reason}")
         if has_texts(report):
             clean_report(report, self.runtime.redactor)
         return report
@@ -146,10 +154,10 @@ class Run:
         self, pyfuncitem: pytest.Function
     ) -> Generator[None, Any, Any]:
         """Warn, within the call, about a body that checked nothing."""
-        if (sample := pyfuncitem.stash.get(_SAMPLE, None)) is not None:
-            self.outlived.check(pyfuncitem, sample.run.plan)
+        if (samples := pyfuncitem.stash.get(_SAMPLES, None)) is not None:
+            self.outlived.check(pyfuncitem, samples.run.plan)
         result = yield
-        if _SAMPLE in pyfuncitem.stash:
+        if _SAMPLES in pyfuncitem.stash:
             warn_if_unchecked(pyfuncitem)
         return result
 
@@ -157,14 +165,14 @@ class Run:
         self,
         report: pytest.TestReport,
         item: pytest.Item,
-        sample: SampleRun,
+        samples: Samples,
         outcome: Outcome,
     ) -> None:
         redactor = self.runtime.redactor
-        record = record_of(sample, outcome, report.duration)
+        record = record_of(samples, outcome, report.duration)
         report.llmeval = redactor.redact(record.to_json())  # type: ignore[attr-defined]
         report.llmeval_recordings = [  # type: ignore[attr-defined]
-            *sample.recordings,
+            *(one for sample in samples.runs for one in sample.recordings),
             *self.runtime.recorded_outside(),
         ]
         notes = self.runtime.clients.trouble()

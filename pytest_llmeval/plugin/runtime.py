@@ -22,7 +22,7 @@ from pytest_llmeval.clients import Backend, Clients, Owner, remove_shared
 from pytest_llmeval.config import Config, load_config
 from pytest_llmeval.errors import ConfigError, UnscoredError
 from pytest_llmeval.evaluate import Generator, Judge
-from pytest_llmeval.gates import scoped_gate
+from pytest_llmeval.gates import asks_for_estimate, scoped_gate
 from pytest_llmeval.kinds import kind_use
 from pytest_llmeval.loop import LoopThread
 from pytest_llmeval.metrics import register_all
@@ -172,6 +172,8 @@ class Runtime:
         own = marker.prompt if marker else None
         use = kind_use(marker.kind) if marker and marker.kind is not None else None
         default = use.kind.prompt if use else None
+        asked = marker or Marker()
+        gates = gates_of(asked.gate)
         return Plan(
             prompt=self.template(default if own is None else own, base),
             system=self.template(marker.system if marker else None, base),
@@ -179,7 +181,15 @@ class Runtime:
             judge=self.judge_spec(marker),
             kind=use,
             has_own_prompt=own is not None,
-            gates=gates_of(marker.gate) if marker else (),
+            gates=gates,
+            repeat=1
+            if asked.is_calibration
+            else self.settings.repeat or asked.repeat or 1,
+            min_sample_rate=asked.min_sample_rate or 1.0,
+            stops_early=not (
+                self.settings.fail_on_unstable
+                or any(map(asks_for_estimate, (*gates, *self.config.gates)))
+            ),
         )
 
     def plan_of(self, item: pytest.Item) -> Plan:

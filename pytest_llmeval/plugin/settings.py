@@ -30,6 +30,9 @@ class Settings:
     sample: tuple[int, int] | None = None
     """A number of cases and a seed."""
     cases: tuple[str, ...] = ()
+    repeat: int | None = None
+    """How many samples each case has; None: as its marker says."""
+    fail_on_unstable: bool = False
     reports: tuple[Path, ...] = ()
     show: str = "failures"
     num_fewshot: int | None = None
@@ -84,6 +87,8 @@ def _settings(config: pytest.Config) -> Settings:
         limit=_limit(_single(given["limit"])),
         sample=_sample(_single(given["sample"])),
         cases=tuple(part for v in given["cases"] for part in v.split(",") if part),
+        repeat=_count("repeat", _single(given["repeat"]), least=1),
+        fail_on_unstable=switches["llmeval_fail_on_unstable"],
         reports=tuple(
             _report(value, config.invocation_params.dir) for value in given["report"]
         ),

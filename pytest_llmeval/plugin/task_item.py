@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_llmeval.errors import LLMEvalError
+from pytest_llmeval.plugin.bodies import call_samples
 from pytest_llmeval.types import Case
 
 __all__ = ["TaskItem"]
@@ -59,7 +60,10 @@ class TaskItem(pytest.Item):
         """Collect what has run ahead, or run the case here."""
         __tracebackhide__ = True
         ahead: Any = self.config.pluginmanager.getplugin("llmeval-ahead")
-        if ahead is None or not ahead.run(self):
+        if ahead is not None and ahead.run(self):
+            return
+        run: Any = self.config.pluginmanager.getplugin("llmeval-run")
+        if not call_samples(self, run):
             self.obj(self.funcargs["case"])
 
     def repr_failure(

@@ -15,6 +15,7 @@ from pytest_llmeval.clients.column import ColumnBackend
 from pytest_llmeval.config import parse_spec
 from pytest_llmeval.datasets import label_ids
 from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.gates import refuse_too_few
 from pytest_llmeval.plugin.marker import Marker
 from pytest_llmeval.plugin.runtime import Runtime, no_model_text
 from pytest_llmeval.prompts import template_check
@@ -91,6 +92,7 @@ def check_variant(
 ) -> None:
     """Find mistakes before anything is asked: models, columns, the first prompt."""
     plan = runtime.plan(variant, base)
+    refuse_too_few(plan.gates, plan.repeat)
     for role, spec in (("generator", plan.generator), ("judge", plan.judge)):
         if role not in fixtures:
             if isinstance(spec, str | Mapping):

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pytest_llmeval.diffs import columns
 from pytest_llmeval.report.lines import Line, Page, Segment
+from pytest_llmeval.report.replies import replies_line, reply_of
 from pytest_llmeval.stats import number_text
 from pytest_llmeval.types import Record
 
@@ -59,6 +60,19 @@ def case_lines(records: Iterable[Record], show: str, page: Page) -> Iterator[Lin
             yield Line.of(_heading(status, kind, found[status], page))
             limit = len(found[status]) if show == "all" else _AT_MOST
             yield from _listed(found[status], limit, kind, page)
+    yield from _unstable(found["passed"], show, page)
+
+
+def _unstable(passed: Iterable[Record], show: str, page: Page) -> Iterator[Line]:
+    """Yield the cases that passed although a sample failed."""
+    found = [record for record in passed if record.is_unstable]
+    if not found:
+        return
+    kind = _Kind(letter="~", colour="yellow")
+    yield Line.of()
+    text = f"{len(found):,} unstable: passed, although a sample failed"
+    yield Line.of(Segment.of(page.cut_end(text, page.width), kind.colour, "bold"))
+    yield from _listed(found, len(found) if show == "all" else _AT_MOST, kind, page)
 
 
 def _heading(
@@ -105,10 +119,19 @@ def _why(record: Record, page: Page) -> str:
     check = _check(record)
     if check is not None and str(check["name"]) not in record.reason:
         parts.insert(0, page.foreign(_check_text(check)))
-    bad = sum(sample["status"] != "passed" for sample in record.samples)
-    if bad and len(record.samples) > 1:
-        parts.append(f"{bad} of {len(record.samples)} samples did not pass")
+    if record.repeat > 1:
+        parts = [page.own(_counts(record, page)), *parts]
     return page.dot.join(parts)
+
+
+def _counts(record: Record, page: Page) -> str:
+    """Return how a repeated case's samples ended and what was replied."""
+    counts = Counter(sample["status"] for sample in record.samples)
+    text = f"{counts['passed']} of {len(record.samples)} samples passed"
+    if counts["unscored"]:
+        text += f", {counts['unscored']} unscored"
+    replies = page.foreign(replies_line(map(reply_of, record.samples)))
+    return f"{text} ({replies})" if replies else text
 
 
 def _check(record: Record) -> Mapping[str, Any] | None:

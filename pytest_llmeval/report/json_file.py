@@ -9,10 +9,11 @@ from typing import Any, Final
 from pytest_llmeval.baseline import KINDS, Compared
 from pytest_llmeval.gates import GateResult
 from pytest_llmeval.report.model import MetricSummary, Report, Row, Totals
+from pytest_llmeval.report.replies import call_under_test, replies_of, reply_of
 from pytest_llmeval.store.lines import strict_json
 from pytest_llmeval.types import Record
 
-__all__ = ["FORMAT", "call_under_test", "json_text", "render"]
+__all__ = ["FORMAT", "json_text", "render"]
 
 #: Of the report; journals have their own. A new key doesn't change it.
 FORMAT: Final = 1
@@ -32,6 +33,7 @@ def render(report: Report) -> dict[str, Any]:
         "gates": [_gate(result) for result in report.gates],
         "comparison": report.compared and _compared(report.compared),
         "judge": report.judge.to_json(),
+        "repeats": report.repeats.to_json(),
     }
 
 
@@ -121,6 +123,7 @@ def _row(row: Row) -> dict[str, Any]:
         "live_calls_timed": row.latency.n,
         "origins": asdict(row.origins),
         "judge": row.judge.to_json(),
+        "repeats": row.repeats.to_json(),
         "calibration": row.calibration and row.calibration.to_json(),
         "retries": asdict(row.retries),
     }
@@ -135,6 +138,8 @@ def _metric(metric: MetricSummary) -> dict[str, Any]:
 def _case(record: Record) -> dict[str, Any]:
     data = record.to_json()
     data["samples"] = [_sample(sample) for sample in record.samples]
+    data["unstable"] = record.is_unstable
+    data["replies"] = [{"text": text, "n": n} for text, n in replies_of(record)]
     return data
 
 
@@ -147,22 +152,9 @@ def _sample(sample: Mapping[str, Any]) -> dict[str, Any]:
         "cause": sample["cause"],
         "reason": sample["reason"],
         "prompt": call and call["prompt"],
-        "response": None if _GIVEN & response.keys() else response.get("text"),
+        "response": reply_of(sample),
         "origin": response.get("origin"),
         "scores": sample["checks"],
         "calls": sample["calls"],
         "attachments": sample["attachments"],
     }
-
-
-def call_under_test(sample: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the last call of a generator, with a reply or at least an answer."""
-    asked = [call for call in sample["calls"] if call["role"] == "generator"]
-    answered = [call for call in asked if call["response"] is not None]
-    replied = [call for call in answered if not _GIVEN & call["response"].keys()]
-    found: list[Mapping[str, Any]] = replied or answered or asked
-    return found[-1] if found else None
-
-
-#: What a response has that says something of given texts, and is no reply.
-_GIVEN = frozenset({"likelihood", "embeddings"})

@@ -16,6 +16,7 @@ from pytest_llmeval.calibration import Calibration, Labelled, calibration_of
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.gates import GateResult
 from pytest_llmeval.report.judges import JudgeCounter, JudgeSummary
+from pytest_llmeval.report.repeats import RepeatCounter, RepeatSummary
 from pytest_llmeval.report.usage import (
     Cost,
     Latency,
@@ -123,6 +124,7 @@ class Row:
     origins: Origins
     retries: Retries
     judge: JudgeSummary = field(default_factory=JudgeSummary)
+    repeats: RepeatSummary = field(default_factory=RepeatSummary)
     calibration: Calibration | None = None
     """Of a test that holds its judge against people's labels."""
     calibrated: str = ""
@@ -146,6 +148,7 @@ class Report:
     origins: Origins
     retries: Retries
     judge: JudgeSummary = field(default_factory=JudgeSummary)
+    repeats: RepeatSummary = field(default_factory=RepeatSummary)
     gates: tuple[GateResult, ...] = ()
     compared: Compared | None = None
     """With the baseline, if it was."""
@@ -174,6 +177,7 @@ def build_report(
     rows: dict[Any, _RowCounter] = {}
     overall = UsageCounter()
     judges = JudgeCounter()
+    repeats = RepeatCounter()
     for record in records:
         key = (record.test, *record.params.items())
         if key not in rows:
@@ -181,6 +185,7 @@ def build_report(
         rows[key].add(record)
         overall.add_all(_calls_of(record))
         judges.add(record)
+        repeats.add(record)
     statuses: Counter[str] = Counter()
     for row in rows.values():
         statuses.update(row.statuses)
@@ -195,6 +200,7 @@ def build_report(
         origins=overall.origins(),
         retries=overall.retries(),
         judge=judges.summary(),
+        repeats=repeats.summary(),
         gates=gates,
         compared=compared,
     )
@@ -209,6 +215,7 @@ class _RowCounter:
         self.metrics: dict[str, _MetricCounter] = {}
         self.usage = UsageCounter()
         self.judge = JudgeCounter()
+        self.repeats = RepeatCounter()
         self.labelled: list[Mapping[str, Any]] = []
 
     def add(self, record: Record) -> None:
@@ -222,6 +229,7 @@ class _RowCounter:
         self.statuses[record.status] += 1
         self.usage.add_all(_calls_of(record))
         self.judge.add(record)
+        self.repeats.add(record)
         if record.calibration:
             self.labelled.append(record.calibration)
         for sample in record.samples:
@@ -247,6 +255,7 @@ class _RowCounter:
             origins=self.usage.origins(),
             retries=self.usage.retries(),
             judge=self.judge.summary(),
+            repeats=self.repeats.summary(),
             calibration=calibration_of(map(Labelled.from_json, self.labelled))
             if self.labelled
             else None,

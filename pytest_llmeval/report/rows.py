@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from math import fsum
 from typing import Any, Final
 
-from pytest_llmeval.report.json_file import call_under_test, render
+from pytest_llmeval.report.json_file import render
 from pytest_llmeval.report.model import Report
+from pytest_llmeval.report.replies import call_under_test
 from pytest_llmeval.store.lines import strict_json
 from pytest_llmeval.types import Record, as_text
 

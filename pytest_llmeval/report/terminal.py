@@ -72,6 +72,11 @@ def _entries(report: Report, page: Page) -> Iterator[Entry]:
             totals=row.totals,
             below=(
                 *page.wrap(_metrics(row, page), indent=_INDENT, between="   "),
+                *page.wrap(
+                    map(Segment.of, row.repeats.texts()),
+                    indent=_INDENT,
+                    between=page.dot,
+                ),
                 *page.wrap(_judge(row, page), indent=_INDENT, between=page.dot),
                 *_calibration(row, page),
                 *page.wrap(map(Segment.of, usage), indent=_INDENT, between=page.dot),

@@ -12,7 +12,12 @@ from pytest_llmeval.stats._paired import (
 )
 from pytest_llmeval.stats._pooled import pooled, pooled_label
 from pytest_llmeval.stats._rates import mean, quantile, rate, wilson_interval
-from pytest_llmeval.stats._repeats import pass_at_k, pass_hat_k
+from pytest_llmeval.stats._repeats import (
+    pass_at_k,
+    pass_hat_k,
+    samples_needed,
+    settled,
+)
 from pytest_llmeval.stats._texts import (
     interval_text,
     money_text,
@@ -41,6 +46,8 @@ __all__ = [
     "pooled_label",
     "quantile",
     "rate",
+    "samples_needed",
     "seconds_text",
+    "settled",
     "wilson_interval",
 ]

@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
-from math import comb
+from math import ceil, comb
+from typing import Literal
 
 from pytest_llmeval.errors import UserError
 
-__all__ = ["pass_at_k", "pass_hat_k"]
+__all__ = ["pass_at_k", "pass_hat_k", "samples_needed", "settled"]
+
+#: Float noise never asks for one sample more: 0.7 of 10 are 7.
+_NOISE = 1e-9
+
+
+def samples_needed(n: int, rate: float) -> int:
+    """Return how many of `n` samples must pass for a share of at least `rate`.
+
+    Args:
+        n: Samples of the case.
+        rate: Above 0, at most 1.
+    """
+    return max(1, ceil(n * rate - _NOISE))
+
+
+def settled(
+    *, n: int, needed: int, passed: int, failed: int
+) -> Literal["passed", "failed"] | None:
+    """Return what a case comes to whatever the other samples do, None while open.
+
+    Args:
+        n: Samples of the case.
+        needed: How many of them must pass.
+        passed: How many have by now.
+        failed: How many have failed; those that ended otherwise might have passed.
+    """
+    if passed >= needed:
+        return "passed"
+    return "failed" if n - failed < needed else None
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:

@@ -24,8 +24,18 @@ def marker_keywords(top: Section) -> dict[str, Any]:
         "gate": _gates(top),
         "limit": top.whole("limit", least=1),
         "concurrency": top.whole("concurrency", least=1),
+        "repeat": top.whole("repeat", least=1),
+        "min_sample_rate": _share(top, "min_sample_rate"),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _share(top: Section, key: str) -> float | None:
+    share = top.number(key, above=0)
+    if share is not None and share > 1:
+        message = f"{key} is a share above 0, at most 1, not {share!r}"
+        raise top.fail(message, key)
+    return share
 
 
 def _is_single(top: Section, key: str) -> bool:

@@ -23,6 +23,7 @@ __all__ = ["own_task"]
 _KEYS: Final = (
     *("task", "dataset", "columns", "prompt", "system", "generator", "judge"),
     *("kind", "checks", "gate", "tags", "limit", "concurrency"),
+    *("repeat", "min_sample_rate"),
 )
 
 

@@ -146,7 +146,25 @@ class Record:
     """Bars for all cases of the test together."""
     calibration: Mapping[str, Any] | None = None
     """In a calibration: a person's word (``true``), the judge's (``said``), its name."""
+    repeat: int = 1
+    """How many samples were planned: fewer ran where these had decided."""
+    min_sample_rate: float = 1.0
+    """The share of them that had to pass."""
     samples: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def is_unstable(self) -> bool:
+        """Whether the case passed although a sample of it failed."""
+        return self.status == "passed" and self.count("failed") > 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every sample that was planned has been scored."""
+        return self.count("passed") + self.count("failed") == self.repeat
+
+    def count(self, status: str) -> int:
+        """Return how many samples ended so."""
+        return sum(sample["status"] == status for sample in self.samples)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types."""
@@ -166,6 +184,8 @@ class Record:
             "gates": list(self.gates),
             "calibration": clean_json(self.calibration),
             "fingerprints": clean_json(self.fingerprints.to_json()),
+            "repeat": self.repeat,
+            "min_sample_rate": self.min_sample_rate,
             "samples": list(self.samples),
         }
 

@@ -9,8 +9,8 @@ from pytest_llmeval.baseline import Change
 from pytest_llmeval.diffs import word_diff
 from pytest_llmeval.report.decisions import why_text
 from pytest_llmeval.report.html._curl import curl_command
-from pytest_llmeval.report.json_file import call_under_test
 from pytest_llmeval.report.model import Report
+from pytest_llmeval.report.replies import call_under_test
 from pytest_llmeval.types import Record, as_text
 
 __all__ = ["case_data"]

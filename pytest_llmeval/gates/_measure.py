@@ -1,195 +1,22 @@
-"""Gates: bars for a whole test, a tag or the run, written as ``pass_rate >= 0.9``.
-
-A gate holds only if it would hold with every unscored case as the worst, and fails only
-if it would fail with every one as the best; in between nothing can be said.
-"""
+"""Measuring what gates are about: what it is, and what it could be."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any
 
 from pytest_llmeval import calibration
 from pytest_llmeval.calibration import Calibration, Labelled, calibration_of
 from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.gates._estimates import measured_estimate
+from pytest_llmeval.gates._measured import Measured
+from pytest_llmeval.gates._read import QUANTITIES, estimate_of
 from pytest_llmeval.stats import mean, quantile, wilson_interval
-from pytest_llmeval.types import TOLERANCE, Record
+from pytest_llmeval.types import Record
 
-__all__ = [
-    "Gate",
-    "GateResult",
-    "Measured",
-    "calibration_gate",
-    "decided",
-    "evaluate",
-    "measure",
-    "measured_of",
-    "parse_gate",
-    "scoped_gate",
-]
-
-_GATE: Final = re.compile(
-    r"\s*(?P<name>[^\s<>=]+(?: [^\s<>=]+)*)\s*(?P<operator>>=|<=)\s*"
-    r"(?P<bar>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(?P<percent>%?)\s*"
-)
-#: What can be measured of any test, besides the means of its checks.
-QUANTITIES: Final = ("pass_rate", "cost", "tokens", "p50_seconds", "p95_seconds")
-
-State = Literal["holds", "fails", "undecided", "not evaluated"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
-    """A quantity and its bar."""
-
-    name: str
-    """One of `QUANTITIES`, or a check's name: then its mean."""
-    operator: Literal[">=", "<="]
-    bar: float
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.operator} {self.bar:g}"
-
-    @property
-    def is_about_quality(self) -> bool:
-        """Whether single failures are for it to weigh: not so for money and time."""
-        return self.name not in {"cost", "tokens", "p50_seconds", "p95_seconds"}
-
-    def holds(self, value: float) -> bool:
-        """Return whether a value reaches the bar; float noise never decides."""
-        gap = value - self.bar
-        return (gap if self.operator == ">=" else -gap) >= -TOLERANCE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """A quantity: what it is, and what it could be at the least and at the most."""
-
-    value: float | None
-    """Of what is known; None when nothing is."""
-    low: float
-    high: float
-    n: int
-    """Cases, checks or calls it is of."""
-    unknown: int = 0
-    """How many more there are of which nothing is known."""
-    interval: tuple[float, float] | None = None
-    """95 %, of a rate."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateResult:
-    """A gate, decided or not."""
-
-    gate: Gate
-    state: State
-    scope: str = ""
-    """What it is about: a test, ``tag geo``, ``the run``."""
-    measured: Measured | None = None
-    reason: str = ""
-    """Why it is undecided or not evaluated."""
-
-    @property
-    def breaks(self) -> bool:
-        """Whether the run must not pass because of it."""
-        return self.state in {"fails", "undecided"}
-
-
-def parse_gate(text: Any) -> Gate:
-    """Return the gate of a text such as ``pass_rate >= 0.9``.
-
-    Raises:
-        ConfigError: It is none.
-    """
-    match = _GATE.fullmatch(text) if isinstance(text, str) else None
-    if match is None:
-        message = (
-            f"a gate is a quantity, >= or <=, and a number, such as 'pass_rate >= 0.9' "
-            f"or 'f1 >= 0.7', not {text!r}; there are {', '.join(QUANTITIES)}, and the "
-            f"name of any check for its mean"
-        )
-        raise ConfigError(message)
-    bar = float(match["bar"]) / (100 if match["percent"] else 1)
-    operator: Literal[">=", "<="] = ">=" if match["operator"] == ">=" else "<="
-    return Gate(name=match["name"], operator=operator, bar=bar)
-
-
-def scoped_gate(text: Any) -> tuple[str | None, Gate]:
-    """Return the tag and the gate of a text in llmeval.yaml; None for the whole run.
-
-    Args:
-        text: ``pass_rate >= 0.9``, or for the cases with a tag
-            ``tag geo: pass_rate >= 0.8``.
-
-    Raises:
-        ConfigError: It is none.
-    """
-    if isinstance(text, str) and text.startswith("tag ") and ":" in text:
-        tag, _, rest = text.removeprefix("tag ").partition(":")
-        return tag.strip(), parse_gate(rest)
-    return None, parse_gate(text)
-
-
-def calibration_gate(text: Any) -> Gate:
-    """Return a gate about a judge's calibration.
-
-    Raises:
-        ConfigError: It is none, or about something else.
-    """
-    gate = parse_gate(text)
-    names = calibration.QUANTITIES
-    if gate.name not in names:
-        message = (
-            f"a calibration has no {gate.name!r}{did_you_mean(gate.name, names)}; "
-            f"its gate can be about: {', '.join(names)}"
-        )
-        raise ConfigError(message)
-    return gate
-
-
-def evaluate(gate: Gate, records: Sequence[Record], *, scope: str = "") -> GateResult:
-    """Return whether a gate holds for these cases.
-
-    Args:
-        gate: The bar.
-        records: Every case it is about, ended.
-        scope: What it is about, for the report.
-
-    Raises:
-        ConfigError: No case has a check of that name.
-    """
-    return decided(gate, measure(gate.name, records), scope=scope)
-
-
-def decided(gate: Gate, measured: Measured, *, scope: str = "") -> GateResult:
-    """Return whether a gate holds, whatever the unknown values are.
-
-    Args:
-        gate: The bar.
-        measured: The quantity.
-        scope: What it is about, for the report.
-    """
-    at_worst, at_best = (
-        (measured.low, measured.high)
-        if gate.operator == ">="
-        else (measured.high, measured.low)
-    )
-    reason = ""
-    state: State = "undecided"
-    if measured.value is None:
-        reason = "not measured"
-    elif gate.holds(at_worst):
-        state = "holds"
-    elif not gate.holds(at_best):
-        state = "fails"
-    else:
-        reason = f"{measured.unknown} unknown decides"
-    return GateResult(
-        gate=gate, state=state, scope=scope, measured=measured, reason=reason
-    )
+__all__ = ["Measured", "measure", "measured_of"]
 
 
 def measure(name: str, records: Sequence[Record]) -> Measured:
@@ -207,6 +34,8 @@ def measure(name: str, records: Sequence[Record]) -> Measured:
         return measured_of(calibration_of(rows), name)
     if name == "pass_rate":
         return _pass_rate(records)
+    if (estimate := estimate_of(name)) is not None:
+        return measured_estimate(name, estimate, records)
     calls = [call for r in records for s in r.samples for call in s["calls"]]
     if name in {"cost", "tokens"}:
         return _sum(name, calls)
