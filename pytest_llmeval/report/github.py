@@ -31,10 +31,12 @@ def annotation_commands(report: Report, place: Callable[[str], str]) -> Iterator
     regressed = _regressed(report)
     bad = [record for record in report.cases if record.status in _LEVELS]
     for record in sorted(bad, key=lambda one: one.nodeid not in regressed):
-        level = _LEVELS[record.status]
+        # A gate may forgive it; that it passed before is news all the same.
+        is_worse = record.nodeid in regressed
+        level = "error" if is_worse else _LEVELS[record.status]
         if left[level]:
             left[level] -= 1
-            word = "regressed" if record.nodeid in regressed else record.status
+            word = "regressed" if is_worse else record.status
             yield _command(level, record, word, place)
 
 

@@ -136,6 +136,19 @@ def test_markdown_of_hostile_and_huge_texts_stays_short_and_inert() -> None:
     assert "\u202e" not in text
 
 
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_json_of_hostile_and_huge_texts_is_strict(suffix: str) -> None:
+    text = f"{HOSTILE} \udc80 " + "x" * 1_000_000
+    bad = record("a", reason=text, samples=(sample(text),), row={"input": text})
+
+    written = text_of(report_of(bad), suffix)
+
+    assert written.encode()  # UTF-8 holds it
+    data = json.loads(written, parse_constant=pytest.fail)
+    case = data["cases"][0] if suffix == ".json" else data
+    assert case["reason"].startswith(HOSTILE)
+
+
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_a_run_without_cases_can_be_written(suffix: str) -> None:
     assert isinstance(text_of(report_of(), suffix), str)

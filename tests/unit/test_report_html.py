@@ -118,6 +118,33 @@ def test_a_text_of_a_megabyte_is_written_once() -> None:
     assert len(page) < 1_200_000
 
 
+def test_many_cases_make_no_huge_page() -> None:
+    reply = "word " * 400
+    records = [record(f"c{n}", reply=reply) for n in range(500)]
+
+    assert len(page_of(*records)) < 2_500_000
+
+
+def test_a_passed_case_needs_no_curl_and_a_failed_one_has_it() -> None:
+    data, _ = parsed(page_of(record("a"), record("b", "failed"))).scripts
+
+    passed, failed = json.loads(data)["cases"]
+
+    assert "curl" not in passed["samples"][0]["calls"][0]
+    assert "curl" in failed["samples"][0]["calls"][0]
+
+
+def test_the_value_of_a_case_is_that_of_the_check_that_failed() -> None:
+    sample = dict(record("a", "failed").samples[0])
+    good, bad = sample["checks"]
+    checks = [{**good, "passed": True, "value": 1.0}, {**bad, "value": 0.25}]
+    data, _ = parsed(
+        page_of(record("a", "failed", samples=({**sample, "checks": checks},)))
+    ).scripts
+
+    assert json.loads(data)["cases"][0]["value"] == 0.25
+
+
 def call(**settings: Any) -> dict[str, Any]:
     prompt = [
         {"role": "system", "content": "Be brief."},

@@ -240,7 +240,7 @@
     const nav = (label, key, other) => make("button", { type: "button", class: "plain", disabled: !other, "aria-keyshortcuts": key, on: { click: () => open(other) } }, label);
     const at = state.found.includes(one);
     dialog.replaceChildren(
-      make("div", { class: "bar-top" }, badge(one.status, "b"), one.change ? badge(one.change, "c") : null,
+      make("div", { class: "bar-top" }, badge(one.status, "b"), one.change && one.change !== one.status ? badge(one.change, "c") : null,
         make("h2", { id: "case-title", dir: "auto", tabindex: "-1" }, shown(`${one.test}[${one.case}]`)),
         nav("Previous", "p", at && step(one, -1)), nav("Next", "n", at && step(one, 1)),
         make("button", { type: "button", class: "plain", on: { click: () => dialog.close() } }, "Close")),
