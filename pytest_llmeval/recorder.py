@@ -76,6 +76,8 @@ class SampleRun:
         self.attachments: dict[str, str] = {}
         self.recordings: list[dict[str, Any]] = []
         """Replies to be kept on disk, as the recordings room writes them."""
+        self.logged: list[dict[str, Any]] = []
+        """Lines of a YAML task's log of samples, where one is kept."""
         self.deferred: list[EvalAssertionError | UnscoredError] | None = None
         """What an `all_checks` block has gathered; None outside of one."""
         self.pauses: Callable[[bool], None] | None = None

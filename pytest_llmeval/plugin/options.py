@@ -112,6 +112,12 @@ OPTIONS = (
         help="show N worked examples in YAML tasks that don't say num_fewshot: 0",
     ),
     Option(
+        name="log-samples",
+        metavar="DIR",
+        help="write the rows of lm-evaluation-harness's tasks, with replies and values, "
+        "as DIR/samples_TASK_TIME.jsonl",
+    ),
+    Option(
         name="mutate",
         metavar="",
         help="run the checks of each case again on wrong replies, and list what they "

@@ -13,6 +13,7 @@ from pytest_llmeval.plugin.against import save
 from pytest_llmeval.plugin.github import append_summary
 from pytest_llmeval.plugin.recordings import RecordingWriter, drops_unused
 from pytest_llmeval.plugin.runtime import Runtime
+from pytest_llmeval.plugin.sample_log import SampleLog
 from pytest_llmeval.plugin.variants import label_of
 from pytest_llmeval.report import files
 from pytest_llmeval.report.model import Report, build_report
@@ -46,6 +47,7 @@ class Outputs:
         self._config = config
         self._runtime = runtime
         self._recordings = RecordingWriter(runtime.root)
+        self._samples = SampleLog()
         self._begun: dict[str, Mapping[str, Any]] = {}
         self._journal: Journal | None = None
         self._bars: Bars | None = None
@@ -60,6 +62,7 @@ class Outputs:
         if data is None or report.outcome == "rerun":
             return
         self._recordings.add(getattr(report, "llmeval_recordings", ()))
+        self._samples.add(report)
         for note in getattr(report, "llmeval_notes", ()):
             self.note(note)
         record = Record.from_json(data)
@@ -130,6 +133,7 @@ class Outputs:
         self._save(session)
         self._write_recordings(session)
         self._write_reports(session)
+        self._write_samples(session)
         if not session.config.option.collectonly and (
             trouble := append_summary(self.report())
         ):
@@ -172,6 +176,16 @@ class Outputs:
                 self._fail(session, f"could not write the report {str(path)!r}: {exc}")
             else:
                 self.notes.append(f"report written to {path}")
+
+    def _write_samples(self, session: pytest.Session) -> None:
+        folder = self._runtime.settings.log_samples
+        if folder is None:
+            return
+        for told in self._samples.write(folder, self.started):
+            if isinstance(told, str):
+                self.notes.append(told)
+            else:
+                self._fail(session, f"could not write the samples: {told}")
 
     def _fail(self, session: pytest.Session, note: str) -> None:
         """Fail a run that looked well: something that was asked for is not there."""

@@ -175,6 +175,9 @@ class Run:
             *(one for sample in samples.runs for one in sample.recordings),
             *self.runtime.recorded_outside(),
         ]
+        if sample.logged:
+            logged = redactor.redact(sample.logged)
+            report.llmeval_logged = logged  # type: ignore[attr-defined]
         notes = self.runtime.clients.trouble()
         report.llmeval_notes = notes  # type: ignore[attr-defined]
         for entry in junit_properties(report.llmeval):

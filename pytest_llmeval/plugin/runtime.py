@@ -221,6 +221,7 @@ class Runtime:
         return TaskOptions(
             root=self.root,
             allow_functions=bool(self.pytest_config.getini("llmeval_allow_functions")),
+            logs_samples=self.settings.log_samples is not None,
             num_fewshot=self.settings.num_fewshot,
         )
 

@@ -35,6 +35,8 @@ class Settings:
     fail_on_unstable: bool = False
     reports: tuple[Path, ...] = ()
     show: str = "failures"
+    log_samples: Path | None = None
+    """Folder for the samples of YAML tasks."""
     num_fewshot: int | None = None
     """Worked examples that YAML tasks show."""
     mutate: bool = False
@@ -93,6 +95,9 @@ def _settings(config: pytest.Config) -> Settings:
             _report(value, config.invocation_params.dir) for value in given["report"]
         ),
         show=_show(_single(given["show"])),
+        log_samples=_folder(
+            _single(given["log-samples"]), config.invocation_params.dir
+        ),
         num_fewshot=_count("num-fewshot", _single(given["num-fewshot"])),
         mutate=switches["llmeval_mutate"],
         save=_save(_single(given["save"]), config.rootpath),
@@ -174,6 +179,18 @@ def _sample(value: str | None) -> tuple[int, int] | None:
     number, _, seed = value.partition(":")
     count = _count("sample", number, least=1)
     return (count or 1, _count("sample", seed or "0") or 0)
+
+
+def _folder(value: str | None, base: Path) -> Path | None:
+    if value is None:
+        return None
+    path = base / value
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        message = f"--llmeval-log-samples={value}: can't make the folder: {exc}"
+        raise ConfigError(message) from exc
+    return path
 
 
 def _report(value: str, base: Path) -> Path:

@@ -20,6 +20,8 @@ class TaskOptions:
     """Where every file that a task names must lie."""
     allow_functions: bool = False
     """Whether ``!function`` may import code beside a task file."""
+    logs_samples: bool = False
+    """Whether each row's replies and values are kept for a log."""
     num_fewshot: int | None = None
     """How many worked examples tasks show that don't say 0."""
 

@@ -66,10 +66,7 @@ def write(suite: Any, text: str, name: str = "demo.llmeval.yaml") -> None:
     (suite.path / name).write_text(text, "utf-8")
 
 
-@pytest.mark.parametrize("arguments", [[], ["-n", "2"]])
-def test_prompts_and_results_are_those_of_lm_eval(
-    suite: Any, arguments: list[str]
-) -> None:
+def with_data(suite: Any) -> None:
     shutil.copytree(DATA, suite.path, dirs_exist_ok=True)
     suite.write(app=MODEL, llmeval_yaml='generator: "python:app:model"\n')
     suite.pytester.syspathinsert()
@@ -77,6 +74,13 @@ def test_prompts_and_results_are_those_of_lm_eval(
     suite.pytester.makeini(
         f"[pytest]\nllmeval_allow_functions = true\nllmeval_task_paths =\n  {paths}\n"
     )
+
+
+@pytest.mark.parametrize("arguments", [[], ["-n", "2"]])
+def test_prompts_and_results_are_those_of_lm_eval(
+    suite: Any, arguments: list[str]
+) -> None:
+    with_data(suite)
 
     result, data = suite.report(*arguments)
 
@@ -92,6 +96,38 @@ def test_prompts_and_results_are_those_of_lm_eval(
         assert {k: m["mean"] for k, m in found[name].items()} == pytest.approx(
             wanted, abs=1e-9
         )
+
+
+def test_logged_samples_are_those_of_lm_eval(suite: Any) -> None:
+    with_data(suite)
+
+    suite.run("--llmeval-log-samples=logs")
+
+    wanted = read_lines(DATA / "expected_samples.jsonl")
+    found = {
+        (name, line["doc_id"], line["filter"]): line
+        for name in NAMES
+        for path in (suite.path / "logs").glob(f"samples_{name}_*.jsonl")
+        for line in read_lines(path)
+    }
+    assert len(found) == len(wanted)
+    for line in wanted:
+        got = found[line["task"], line["doc_id"], line["filter"]]
+        for key in line.keys() - {"task", "values"}:
+            assert got[key] == line[key], (line["task"], line["doc_id"], key)
+        for name, value in line["values"].items():
+            nothing = value in (None, "NaN") or value != value
+            assert got[name] is None if nothing else same(got[name], value)
+
+
+def same(got: Any, value: Any) -> bool:
+    if isinstance(value, list):
+        return all(same(g, v) for g, v in zip(got, value, strict=True))
+    return bool(got == pytest.approx(value, abs=1e-9))
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_a_task_scores_and_passes(demo: Any) -> None:

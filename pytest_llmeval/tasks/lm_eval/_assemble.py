@@ -81,6 +81,7 @@ def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -
         pipelines=read_pipelines(keys, functions),
         metrics=read_metrics(keys, kind, functions, is_own=own is not None),
         process_results=own,
+        logs_samples=options.logs_samples,
     )
     splits = Splits(keys, path.parent, options.root)
     split = next(

@@ -27,6 +27,8 @@ class Generation:
     """Texts at which an answer ends; they are no part of it."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """What is sent with the prompt."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """As the task says it, for logs."""
     repeats: int = 1
 
     def cut(self, text: str) -> str:
@@ -51,7 +53,15 @@ def read_generation(keys: Keys, delimiter: str) -> Generation:
     given = keys.data.get("generation_kwargs")
     if given is None:
         params = {"temperature": 0.0, "max_tokens": 256}
-        return Generation(until=(delimiter,), params=params, repeats=repeats)
+        said = {
+            "until": [delimiter],
+            "max_gen_toks": 256,
+            "do_sample": False,
+            "temperature": 0.0,
+        }
+        return Generation(
+            until=(delimiter,), params=params, repeats=repeats, given=said
+        )
     if not isinstance(given, Mapping):
         message = f"generation_kwargs is a mapping, not {given!r:.60}"
         raise keys.fail(message, "generation_kwargs")
@@ -68,7 +78,12 @@ def read_generation(keys: Keys, delimiter: str) -> Generation:
             message = "generation_kwargs: num_beams is 1: servers search no beams"
             raise keys.fail(message, "generation_kwargs", name)
     until = _until(keys, given.get("until"), delimiter)
-    return Generation(until=until, params=_params(keys, given, until), repeats=repeats)
+    return Generation(
+        until=until,
+        params=_params(keys, given, until),
+        repeats=repeats,
+        given={**given, "until": list(until)},
+    )
 
 
 def _until(keys: Keys, value: Any, delimiter: str) -> tuple[str, ...]:

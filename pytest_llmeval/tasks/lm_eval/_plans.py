@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_llmeval.errors import ConfigError, UserError
@@ -11,7 +11,7 @@ from pytest_llmeval.tasks.lm_eval._context import Contexts
 from pytest_llmeval.tasks.lm_eval._dataset import Dataset
 from pytest_llmeval.tasks.lm_eval._docs import Docs, Row
 from pytest_llmeval.tasks.lm_eval._include import Keys
-from pytest_llmeval.tasks.lm_eval._run import Plan
+from pytest_llmeval.tasks.lm_eval._plan import Plan
 from pytest_llmeval.types import Case, Source
 
 __all__ = ["Planner", "cases_of"]
@@ -114,7 +114,8 @@ def cases_of(
     if not len(rows):
         raise keys.top.fail("the evaluated split holds no rows")
     ids = _ids(rows)
-    cases, plans = [], {}
+    cases: list[Case] = []
+    plans: dict[str, Plan] = {}
     for name, row, line in zip(ids, rows, rows.lines, strict=True):
         source = Source(file=shown, line=line) if line else None
         try:
@@ -122,6 +123,7 @@ def cases_of(
         except UserError as exc:
             message = f"{source or f'row {name}'}: {exc}"
             raise keys.top.fail(message) from exc
+        plan = replace(plan, number=len(cases), target=planner.docs.target(row))
         plans[name] = plan
         cases.append(
             Case(

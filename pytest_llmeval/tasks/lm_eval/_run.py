@@ -8,9 +8,10 @@ from typing import Any
 
 from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.recorder import current_sample
-from pytest_llmeval.tasks.lm_eval._docs import Row
 from pytest_llmeval.tasks.lm_eval._filters import Pipeline
 from pytest_llmeval.tasks.lm_eval._generation import Generation
+from pytest_llmeval.tasks.lm_eval._plan import Plan
+from pytest_llmeval.tasks.lm_eval._samples import log_line
 from pytest_llmeval.tasks.lm_eval._scores import (
     Metric,
     choice_scores,
@@ -19,23 +20,9 @@ from pytest_llmeval.tasks.lm_eval._scores import (
     text_score,
     value_score,
 )
-from pytest_llmeval.types import Case, Score
+from pytest_llmeval.types import Case, Check, Score
 
-__all__ = ["Plan", "Runner"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What is asked for one row."""
-
-    row: Row
-    contexts: tuple[str, ...]
-    """What stands before the answer; one for each choice."""
-    continuations: tuple[str, ...] = ()
-    """The texts whose likelihood is asked for."""
-    choices: tuple[str, ...] = ()
-    gold: Any = None
-    """The expected text or texts; of choices their positions."""
+__all__ = ["Runner"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +34,7 @@ class Runner:
     pipelines: tuple[Pipeline, ...]
     metrics: tuple[Metric, ...]
     process_results: Callable[..., Any] | None = None
+    logs_samples: bool = False
 
     def run(self, plan: Plan, case: Case, generator: Any) -> None:
         """Ask for a row and keep its scores.
@@ -74,42 +62,43 @@ class Runner:
         for pipeline in self.pipelines:
             value = pipeline.applied(list(replies), plan.row)
             if self.process_results is not None:
-                self._own(plan, [value], pipeline.name)
-                continue
-            for metric in self.metrics:
-                _keep(text_score(metric, value, plan.gold), metric, pipeline.name)
+                scores = self._own(plan, [value])
+            else:
+                scores = [(m, text_score(m, value, plan.gold)) for m in self.metrics]
+            self._keep(plan, pipeline.name, scores, [replies], [value])
 
     def _choose(self, plan: Plan, generator: Any) -> None:
         __tracebackhide__ = True
         alone = any(metric.name == "acc_mutual_info" for metric in self.metrics)
         asked = choices_asked(plan.contexts, plan.continuations, alone=alone)
         found = generator.loglikelihoods(asked)
+        results = [[one.logprob, one.is_greedy] for one in found]
         if self.process_results is not None:
-            results = [(one.logprob, one.is_greedy) for one in found]
-            self._own(plan, results, self.pipelines[0].name)
-            return
-        scores = choice_scores(self.metrics, found, plan.choices, plan.gold)
-        for metric, score in zip(self.metrics, scores, strict=True):
-            _keep(score, metric, self.pipelines[0].name)
+            scores = self._own(plan, [tuple(one) for one in results])
+        else:
+            made = choice_scores(self.metrics, found, plan.choices, plan.gold)
+            scores = list(zip(self.metrics, made, strict=True))
+        name = self.pipelines[0].name
+        self._keep(plan, name, scores, [[one] for one in results], results)
 
     def _weigh(self, plan: Plan, generator: Any) -> None:
         __tracebackhide__ = True
         text = plan.continuations[0]
+        result: Any
         if self.output_type == "loglikelihood":
             found = generator.loglikelihood(plan.contexts[0], text)
+            result = (found.logprob, found.is_greedy)
         else:
             found = generator.loglikelihood_rolling(text)
-        name = self.pipelines[0].name
+            result = found.logprob
         if self.process_results is not None:
-            is_rolling = self.output_type == "loglikelihood_rolling"
-            result = found.logprob if is_rolling else (found.logprob, found.is_greedy)
-            self._own(plan, [result], name)
-            return
-        for metric in self.metrics:
-            _keep(perplexity_score(metric, found, text), metric, name)
+            scores = self._own(plan, [result])
+        else:
+            scores = [(m, perplexity_score(m, found, text)) for m in self.metrics]
+        self._keep(plan, self.pipelines[0].name, scores, [[result]], [result])
 
-    def _own(self, plan: Plan, results: Sequence[Any], pipeline: str) -> None:
-        """Keep the values that the task's own process_results gives."""
+    def _own(self, plan: Plan, results: Sequence[Any]) -> list[tuple[Metric, Score]]:
+        """Return the values that the task's own process_results gives."""
         __tracebackhide__ = True
         assert self.process_results is not None
         try:
@@ -121,21 +110,51 @@ class Runner:
             message = f"process_results gave {found!r:.80}, not {{metric: value}}"
             raise UnscoredError(message, cause="application")
         known = {metric.name: metric for metric in self.metrics}
-        for name, value in found.items():
-            metric = known.get(name, Metric(name=name))
-            _keep(value_score(metric, value), metric, pipeline)
+        metrics = [known.get(name, Metric(name=name)) for name in found]
+        return [(m, value_score(m, found[m.name])) for m in metrics]
+
+    def _keep(
+        self,
+        plan: Plan,
+        pipeline: str,
+        scores: Sequence[tuple[Metric, Score]],
+        replies: Sequence[Any],
+        filtered: Sequence[Any],
+    ) -> None:
+        """Keep the scores of a pipeline in the case's record, and a line for the log."""
+        sample = current_sample()
+        if sample is None:
+            return
+        for metric, score in scores:
+            sample.add_check(_check(score, metric, pipeline))
+        if self.logs_samples:
+            values = {
+                metric.name: score.details.get("item", score.value)
+                for metric, score in scores
+            }
+            line = log_line(plan, self.arguments(plan), pipeline, replies, filtered)
+            # lm-evaluation-harness adds the one that asks more questions last.
+            names = sorted(values, key=lambda name: name == "acc_mutual_info")
+            sample.logged.append({**line, "metrics": names, **values})
+
+    def arguments(self, plan: Plan) -> list[tuple[Any, ...]]:
+        """Return what is asked for a row, as lm-evaluation-harness has it in its logs."""
+        if self.output_type == "generate_until":
+            return [(plan.contexts[0], dict(self.generation.given))]
+        if self.output_type == "loglikelihood_rolling":
+            return [(plan.continuations[0],)]
+        alone = any(metric.name == "acc_mutual_info" for metric in self.metrics)
+        asked = choices_asked(plan.contexts, plan.continuations, alone=alone)
+        return list(asked)
 
 
-def _keep(score: Score, metric: Metric, pipeline: str) -> None:
-    """Keep a score under lm-evaluation-harness's key; it is held against nothing."""
-    sample = current_sample()
+def _check(score: Score, metric: Metric, pipeline: str) -> Check:
+    """Return a score under lm-evaluation-harness's key; it is held against nothing."""
     check = score.check(">=", 0, name=f"{metric.name},{pipeline}")
-    check = replace(
+    return replace(
         check,
         threshold=None,
         passed=None,
         metric=metric.name,
         aggregation=metric.aggregation if score.pool is None else "pooled",
     )
-    if sample is not None:
-        sample.add_check(check)

@@ -36,14 +36,22 @@ class Metric:
     """That function."""
 
 
-def value_score(metric: Metric, value: Any, *, pool: Pool | None = None) -> Score:
+def value_score(
+    metric: Metric, value: Any, *, pool: Pool | None = None, item: Any = None
+) -> Score:
     """Return a number as a score; NaN says that there is none.
+
+    Args:
+        metric: Whose.
+        value: The number.
+        pool: What of it is added up over rows.
+        item: What lm-evaluation-harness keeps of a row in place of a number.
 
     Raises:
         UnscoredError: It is no number.
     """
-    item = getattr(value, "item", None)
-    value = item() if callable(item) else value
+    plain = getattr(value, "item", None)
+    value = plain() if callable(plain) else value
     if not isinstance(value, int | float):
         message = f"{metric.name} is {value!r:.60}, and a metric's value is a number"
         raise UnscoredError(message, cause="application")
@@ -57,6 +65,7 @@ def value_score(metric: Metric, value: Any, *, pool: Pool | None = None) -> Scor
         high=inf,
         higher_is_better=metric.higher_is_better,
         pool=pool,
+        details={} if item is None else {"item": item},
     )
 
 
@@ -152,7 +161,7 @@ def _choice(
         parts = (
             (share - (index == gold[0])) ** 2 for index, share in enumerate(shares)
         )
-        return value_score(metric, fsum(parts))
+        return value_score(metric, fsum(parts), item=[gold[0], shares])
     if metric.name == "likelihood":
         return value_score(metric, _softmax(values)[gold[0]])
     if metric.name == "exact_match":
@@ -169,7 +178,10 @@ def _choice(
             float(best != 1 == gold[0]),
         )
         return value_score(
-            metric, float(best == gold[0]), pool=Pool(form="f1", counts=counts)
+            metric,
+            float(best == gold[0]),
+            pool=Pool(form="f1", counts=counts),
+            item=[gold[0], best],
         )
     compared = {
         "acc": values,
@@ -215,11 +227,15 @@ def perplexity_score(metric: Metric, found: Likelihood, text: str) -> Score:
         raise UnscoredError("an empty text has no bytes to count", cause="data")
     rate = -found.logprob / units
     counts = (found.logprob, float(units))
+    item = found.logprob if metric.name == "perplexity" else [found.logprob, units]
     if metric.name == "bits_per_byte":
-        return value_score(metric, rate / log(2), pool=Pool(form="bits", counts=counts))
+        return value_score(
+            metric, rate / log(2), pool=Pool(form="bits", counts=counts), item=item
+        )
     try:
         value = exp(rate)
     except OverflowError as exc:
         message = "the model holds the text for all but impossible: its perplexity has "
         raise UnscoredError(f"{message}no number", cause="data") from exc
-    return value_score(metric, value, pool=Pool(form="exp_rate", counts=counts))
+    pool = Pool(form="exp_rate", counts=counts)
+    return value_score(metric, value, pool=pool, item=item)
