@@ -175,9 +175,8 @@ class Run:
             *(one for sample in samples.runs for one in sample.recordings),
             *self.runtime.recorded_outside(),
         ]
-        if sample.logged:
-            logged = redactor.redact(sample.logged)
-            report.llmeval_logged = logged  # type: ignore[attr-defined]
+        if logged := samples.shown.logged:
+            report.llmeval_logged = redactor.redact(logged)  # type: ignore[attr-defined]
         notes = self.runtime.clients.trouble()
         report.llmeval_notes = notes  # type: ignore[attr-defined]
         for entry in junit_properties(report.llmeval):
