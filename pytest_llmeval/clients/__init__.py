@@ -18,6 +18,7 @@ from pytest_llmeval.clients._embeddings import without_embeddings
 from pytest_llmeval.clients._given import is_able, without_likelihoods
 from pytest_llmeval.clients._shared_file import remove_shared
 from pytest_llmeval.clients.panel import Panel, members_of
+from pytest_llmeval.clients.spending import Spending
 
 __all__ = [
     "Backend",
@@ -27,6 +28,7 @@ __all__ = [
     "Owner",
     "Panel",
     "Request",
+    "Spending",
     "is_able",
     "members_of",
     "never_waits",

@@ -25,6 +25,7 @@ from pytest_llmeval.clients.prices import PricedBackend, PriceList
 from pytest_llmeval.clients.recorded import RecordedBackend
 from pytest_llmeval.clients.retry import RetryBackend
 from pytest_llmeval.clients.shelf import Shelf
+from pytest_llmeval.clients.spending import MeteredBackend, Spending
 from pytest_llmeval.config import Config, Limits, ModelEntry, parse_spec
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.store.safecache import SafeCache
@@ -45,6 +46,7 @@ class Clients:
         root: Root directory of the suite.
         mode: Whether recordings are read and written.
         owner: The run that processes started here belong to; by default this process.
+        spending: Told what live replies cost, where there is a budget.
     """
 
     def __init__(
@@ -53,7 +55,9 @@ class Clients:
         root: Path,
         mode: Mode = "auto",
         owner: Owner | None = None,
+        spending: Spending | None = None,
     ) -> None:
+        self._spending = spending
         self._config = config
         self._mode: Mode = mode
         self._around = Surroundings(
@@ -118,7 +122,10 @@ class Clients:
 
             shown = str(name or getattr(spec, "__name__", type(spec).__name__))
             backend = CallableBackend(name=shown, target=spec)
-            return self._recorded(backend, is_stable=False, limits=self._config.limits)
+            limits = self._config.limits
+            return self._metered(
+                self._recorded(backend, is_stable=False, limits=limits)
+            )
         message = (
             f"{spec!r} is not a model: give a spec ('python:package.module:name'), "
             f"a name from llmeval.yaml, a mapping or a callable"
@@ -143,7 +150,13 @@ class Clients:
             is_stable = entry.provider not in _UNKNOWABLE
         backend = self._recorded(backend, is_stable=is_stable, limits=limits)
         backend = PricedBackend(inner=backend, entry=entry, listed=self._listed)
+        backend = self._metered(backend)
         return backend if entry.on_length != "score" else CutAccepted(inner=backend)
+
+    def _metered(self, backend: Backend) -> Backend:
+        if self._spending is None:
+            return backend
+        return MeteredBackend(inner=backend, spending=self._spending)
 
     def _recorded(
         self, backend: Backend, *, is_stable: bool, limits: Limits

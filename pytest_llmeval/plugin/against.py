@@ -60,7 +60,11 @@ class Against:
     def decide(self, run: Run) -> Compared:
         """Compare the whole run and return what that means."""
         settings = run.runtime.settings
-        now = [standing_of(record) for record in run.outputs.records.values()]
+        now = [
+            standing_of(record)
+            for record in run.outputs.records.values()
+            if record.status != "not_run"
+        ]
         before = [one for one in self.baseline.cases if _is_in_scope(one, run)]
         ran = Counter(one.test for one in now)
         not_run = frozenset(
@@ -110,7 +114,7 @@ def save(
 ) -> tuple[str, bool]:
     """Keep a run as a baseline; return a line about it, and whether it was kept."""
     settings = runtime.settings
-    records = list(outputs.records.values())
+    records = [r for r in outputs.records.values() if r.status != "not_run"]
     if not settings.save_force and (
         why := "; ".join(_reasons_not_to(runtime.collected, records))
     ):

@@ -17,7 +17,6 @@ import pytest
 from pytest_llmeval.ahead import Body, Engine, Routes
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.plugin.bodies import check_returned
-from pytest_llmeval.plugin.cases import case_run
 from pytest_llmeval.plugin.circumstances import ends_early, in_the_way, log_level
 from pytest_llmeval.plugin.fixtures import __name__ as own_module
 from pytest_llmeval.plugin.marker import read_marker
@@ -165,6 +164,11 @@ class Ahead:
         self._routes.close()
         return (yield)
 
+    def has_begun(self, item: pytest.Item) -> bool:
+        """Return whether a body of an item has begun before its turn."""
+        started = self._started.get(item)
+        return started is not None and any(body.is_started for body in started.bodies)
+
     # --- what it comes to ------------------------------------------------------------
 
     def _group(self, item: pytest.Item) -> Group | None:
@@ -225,11 +229,11 @@ class Ahead:
         room = self._lead(item, group) - sum(
             len(started.bodies) for started in self._started.values()
         )
-        if room <= 0:
+        if room <= 0 or self._runtime.is_spent():
             return
         for sibling in siblings(item, group, self._upcoming, self._group):
             try:
-                samples = Samples(case_run(sibling, self._runtime))
+                samples = self._run.samples_for(sibling)
                 self._run.outlived.check(sibling, samples.run.plan)
             except UserError:
                 continue  # told in its own turn

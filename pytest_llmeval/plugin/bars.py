@@ -175,7 +175,8 @@ class Bars:
 
     def _result(self, gate: Gate, records: list[Record], *, scope: str) -> GateResult:
         tests = {record.test for record in records}
-        every = self.run.outputs.records.values()
+        every = list(self.run.outputs.records.values())
+        every = [record for record in every if record.status != "not_run"]
         ran = sum(record.test in tests for record in every)
         collected = self.run.runtime.collected
         if scope == "the run":

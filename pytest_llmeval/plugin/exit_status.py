@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_llmeval.baseline import SCORED
+from pytest_llmeval.stats import money_text
 
 if TYPE_CHECKING:
     from pytest_llmeval.plugin.bars import Bars
@@ -28,10 +29,35 @@ def decide_exit(
         _tolerate(session, outputs, settings.max_unscored, bars)
     if bars.breaks and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    if settings.budget is not None:
+        _refuse_unfinished(session, outputs, settings.budget)
     if settings.fail_on_unstable:
         _refuse_unstable(session, outputs)
     if not session.config.option.collectonly:
         _require(session, outputs, settings.require)
+
+
+def _refuse_unfinished(
+    session: pytest.Session, outputs: Outputs, budget: float
+) -> None:
+    """Fail a run that the budget ended; say what is not known of what it spent."""
+    cost = outputs.report().cost
+    unknown = cost.calls - cost.known
+    if unknown:
+        outputs.notes.append(
+            f"budget: what {unknown} of {cost.calls} calls cost is unknown, and is not "
+            f"counted (prices in llmeval.yaml tell it)"
+        )
+    left = sum(record.status == "not_run" for record in outputs.records.values())
+    if not left:
+        return
+    noun = "case was" if left == 1 else "cases were"
+    outputs.notes.append(
+        f"budget: {money_text(cost.live or 0.0)} of {money_text(budget)} spent, and "
+        f"{left} {noun} not run (--llmeval-budget)"
+    )
+    if session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def _refuse_unstable(session: pytest.Session, outputs: Outputs) -> None:

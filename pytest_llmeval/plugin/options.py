@@ -90,6 +90,11 @@ OPTIONS = (
         help="run each case's body N times, whatever the marker's repeat= says",
     ),
     Option(
+        name="budget",
+        metavar="USD",
+        help="begin no more cases once live replies have cost so many US dollars",
+    ),
+    Option(
         name="fail-on-unstable",
         metavar="",
         help="fail if a case passed although a sample of it failed",

@@ -15,7 +15,10 @@ from pytest_llmeval.types import Status
 #: How pytest-timeout ends a test: by pytest.fail, which says nothing about a reply.
 _TIMED_OUT = re.compile(r"Timeout \(?>")
 
-__all__ = ["Outcome", "outcome_of", "outcome_of_sample", "with_parts"]
+#: Why a case was not begun, or not brought to its end; pytest sees it skipped.
+NOT_RUN = "not run: the budget is spent (--llmeval-budget)"
+
+__all__ = ["NOT_RUN", "Outcome", "outcome_of", "outcome_of_sample", "with_parts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,8 @@ def outcome_of(
     """
     if report.when == "teardown" or (report.when == "setup" and report.passed):
         return None
+    if report.skipped and _line(error) == NOT_RUN:
+        return Outcome(status="not_run", reason=_line(error))
     if report.skipped:
         is_expected_failure = hasattr(report, "wasxfail")
         status: Status = "xfailed" if is_expected_failure else "skipped"

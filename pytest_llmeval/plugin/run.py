@@ -29,7 +29,7 @@ from pytest_llmeval.plugin.cases import case_run, forget_run, record_of
 from pytest_llmeval.plugin.circumstances import is_wanted
 from pytest_llmeval.plugin.exit_status import decide_exit
 from pytest_llmeval.plugin.junit import is_ours, junit_properties, mark_statuses
-from pytest_llmeval.plugin.outcomes import Outcome, outcome_of, with_parts
+from pytest_llmeval.plugin.outcomes import NOT_RUN, Outcome, outcome_of, with_parts
 from pytest_llmeval.plugin.outlived import Outlived
 from pytest_llmeval.plugin.outputs import Outputs
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
@@ -79,10 +79,18 @@ class Run:
         """Begin a record; a rerun begins anew."""
         if item.get_closest_marker("llmeval") is not None:
             item.stash[_PARTS] = []
-            samples = item.stash[_SAMPLES] = Samples(case_run(item, self.runtime))
+            samples = item.stash[_SAMPLES] = self.samples_for(item)
             samples.shown.is_in_setup = True
             self.outlived.begin(samples.shown)
             begin(samples.shown)
+            ahead: Any = self.config.pluginmanager.getplugin("llmeval-ahead")
+            has_begun = ahead is not None and ahead.has_begun(item)
+            if not has_begun and self.runtime.is_spent():
+                pytest.skip(NOT_RUN)
+
+    def samples_for(self, item: pytest.Item) -> Samples:
+        """Return the samples of an item that is about to run."""
+        return Samples(case_run(item, self.runtime), self.runtime.is_spent)
 
     def samples_of(self, item: pytest.Item) -> Samples:
         """Return the record that an item's set-up began."""
@@ -131,6 +139,9 @@ class Run:
             item.stash[_PARTS].append(outcome)
         elif outcome is not None:
             outcome = with_parts(report, outcome, item.stash[_PARTS])
+            if outcome.status == "not_run":
+                file, line, _ = report.location  # and not where we said so
+                report.longrepr = (file, (line or 0) + 1, f"Skipped: {outcome.reason}")
             self._attach(report, item, samples, outcome)
             summary.add_section(report, samples.shown, error)
             counted = samples.headline(outcome.status)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from pytest_llmeval.clients import Backend, Clients, Owner, remove_shared
+from pytest_llmeval.clients import Backend, Clients, Owner, Spending, remove_shared
 from pytest_llmeval.config import Config, load_config
 from pytest_llmeval.errors import ConfigError, UnscoredError
 from pytest_llmeval.evaluate import Generator, Judge
@@ -91,7 +91,24 @@ class Runtime:
     def clients(self) -> Clients:
         """The clients, built as they are first used."""
         owner = _owner(self.pytest_config)
-        return Clients(self.config, self.root, self.settings.mode, owner)
+        return Clients(self.config, self.root, self.settings.mode, owner, self.spending)
+
+    @cached_property
+    def spending(self) -> Spending | None:
+        """What live replies cost, None where there is no budget."""
+        budget = self.settings.budget
+        if budget is None:
+            return None
+        owner = _owner(self.pytest_config)
+        if owner.process == os.getpid():
+            return Spending(budget)
+        # Named as what workers share of limits, and removed with it.
+        name = f"limits-{owner.process}-{owner.run}.spent"
+        return Spending(budget, self.root / ".llmeval" / name)
+
+    def is_spent(self) -> bool:
+        """Return whether the budget is spent: nothing more begins."""
+        return self.spending is not None and self.spending.is_over
 
     @property
     def redactor(self) -> Redactor:

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import pytest
 
-from pytest_llmeval.plugin.outcomes import Outcome, outcome_of_sample
+from pytest_llmeval.plugin.outcomes import NOT_RUN, Outcome, outcome_of_sample
 from pytest_llmeval.recorder import CaseRun, SampleRun
 from pytest_llmeval.report.replies import replies_line
 from pytest_llmeval.stats import samples_needed, settled
@@ -39,10 +39,12 @@ class Samples:
 
     Args:
         run: The case.
+        is_spent: Says when nothing more may begin.
     """
 
-    def __init__(self, run: CaseRun) -> None:
+    def __init__(self, run: CaseRun, is_spent: Callable[[], bool]) -> None:
         self.run = run
+        self._is_spent = is_spent
         self.runs = tuple(SampleRun(run, index) for index in range(run.plan.repeat))
         self.shown = self.runs[0]
         """The one that stands for the case: the first that ended as it did."""
@@ -58,7 +60,7 @@ class Samples:
     @property
     def wants_more(self) -> bool:
         """Whether a sample that has not begun should."""
-        if self._halt() is not None:
+        if self._halt() is not None or self._is_spent():
             return False
         return self._settled() is None or not self.run.plan.stops_early
 
@@ -123,6 +125,8 @@ class Samples:
     def conclude(self) -> BaseException | None:
         """Return what the case ends with, None if it passes; `shown` is settled."""
         deciding = self._deciding()
+        if deciding is None and self._settled() is None:
+            return pytest.skip.Exception(NOT_RUN)
         if deciding is None:
             passed = self._indices("passed")
             self.shown = self.runs[passed[0] if passed else 0]

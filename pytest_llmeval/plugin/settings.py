@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import get_args
 
@@ -33,6 +34,8 @@ class Settings:
     repeat: int | None = None
     """How many samples each case has; None: as its marker says."""
     fail_on_unstable: bool = False
+    budget: float | None = None
+    """US dollars."""
     reports: tuple[Path, ...] = ()
     show: str = "failures"
     log_samples: Path | None = None
@@ -90,6 +93,7 @@ def _settings(config: pytest.Config) -> Settings:
         sample=_sample(_single(given["sample"])),
         cases=tuple(part for v in given["cases"] for part in v.split(",") if part),
         repeat=_count("repeat", _single(given["repeat"]), least=1),
+        budget=_budget(_single(given["budget"])),
         fail_on_unstable=switches["llmeval_fail_on_unstable"],
         reports=tuple(
             _report(value, config.invocation_params.dir) for value in given["report"]
@@ -191,6 +195,19 @@ def _folder(value: str | None, base: Path) -> Path | None:
         message = f"--llmeval-log-samples={value}: can't make the folder: {exc}"
         raise ConfigError(message) from exc
     return path
+
+
+def _budget(value: str | None) -> float | None:
+    if value is None:
+        return None
+    try:
+        budget = float(value)
+    except ValueError:
+        budget = -1.0
+    if not (budget > 0 and isfinite(budget)):
+        message = f"--llmeval-budget is US dollars above 0, such as 2.50, not {value!r}"
+        raise ConfigError(message)
+    return budget
 
 
 def _report(value: str, base: Path) -> Path:

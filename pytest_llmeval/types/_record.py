@@ -10,7 +10,9 @@ from pytest_llmeval.types._messages import Prompt, Response
 from pytest_llmeval.types._score import Check
 from pytest_llmeval.types._text import clean_json, clean_text
 
-Status = Literal["passed", "failed", "unscored", "skipped", "xfailed", "xpassed"]
+Status = Literal[
+    "passed", "failed", "unscored", "skipped", "xfailed", "xpassed", "not_run"
+]
 
 #: Why a case could not be scored.
 CAUSES: Final = (
