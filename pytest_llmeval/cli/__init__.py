@@ -10,13 +10,22 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from pytest_llmeval.cli import cache, calibrate, check, generate, model, report, schema
+from pytest_llmeval.cli import (
+    cache,
+    calibrate,
+    check,
+    compare,
+    generate,
+    model,
+    report,
+    schema,
+)
 from pytest_llmeval.diffs import printable
 from pytest_llmeval.errors import LLMEvalError, UserError
 
 __all__ = ["main"]
 
-_COMMANDS = (cache, calibrate, check, generate, model, report, schema)
+_COMMANDS = (cache, calibrate, check, compare, generate, model, report, schema)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
