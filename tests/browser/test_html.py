@@ -32,6 +32,20 @@ def test_what_did_not_pass_is_shown_first(mixed_page: Page) -> None:
     assert mixed_page.locator("#count").inner_text() == "3 of 8 cases"
 
 
+def test_what_got_worse_is_listed_with_its_check_and_opens(mixed_page: Page) -> None:
+    rows = mixed_page.get_by_label("Cases that changed").locator("tbody tr")
+
+    assert rows.all_inner_texts() == [
+        "regressed\ttest_a.py::test_cities[peru]\tf1 = 0.20, below the bar of 0.6"
+        "\tdata.jsonl:2\tprompt, model, row and metric are the same",
+        "fixed\ttest_a.py::test_cities[france]\t"
+        "\tdata.jsonl:2\tprompt, model, row and metric are the same",
+    ]
+    rows.first.get_by_role("button").click()
+
+    assert mixed_page.locator("#case-title").inner_text() == "test_cities[peru]"
+
+
 def test_search_looks_into_prompts_and_replies(mixed_page: Page) -> None:
     mixed_page.select_option("#f-status", "")
 

@@ -107,10 +107,12 @@ def _counts(report: Report) -> Iterator[str]:
         yield from change_counts(report.compared.comparison)
 
 
-def _flips(report: Report) -> Iterator[tuple[str, Any, str]]:
-    """Yield kind, change and what explains it, of what the page lists by name."""
+def _flips(report: Report) -> Iterator[tuple[str, Any, str, str]]:
+    """Yield kind, change, failure and explanation of what the page lists by name."""
     if report.compared is None:
         return
+    reasons = {record.nodeid: record.reason for record in report.cases}
     for kind in FLIPS:
         for change in report.compared.comparison.of(kind):  # type: ignore[arg-type]
-            yield kind, change, why_text(change)
+            reason = reasons.get(change.case.nodeid, "") if change.now else ""
+            yield kind, change, reason, why_text(change)
