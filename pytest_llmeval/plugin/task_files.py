@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from pytest_llmeval.clients import is_able, without_likelihoods
 from pytest_llmeval.datasets import check_node_ids, node_id
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.plugin.marker import Marker
@@ -60,7 +61,8 @@ class TaskFile(pytest.File):
             __tracebackhide__ = True
             task.run(case, runtime.generator, runtime.judge)
 
-        for pins, marks in pinned(markers):
+        for variant, (pins, marks) in zip(markers, pinned(markers), strict=True):
+            marks = [*marks, *self._skip(task, variant, runtime)]
             for index, case in enumerate(kept):
                 name = "-".join([node_id(case.id), *pins])
                 item: TaskItem = TaskItem.from_parent(
@@ -70,12 +72,23 @@ class TaskFile(pytest.File):
                     body=body,
                     task=task.name,
                     index=index,
-                    pins=tuple(mark.mark for mark in marks),
+                    pins=tuple(mark.mark for mark in marks if mark.name == "llmeval"),
                 )
                 own = pytest.mark.llmeval(**task.keywords)
                 for mark in (*row_marks(case, self.config), *marks, own):
                     item.add_marker(mark)
                 yield item
+
+    def _skip(
+        self, task: Task, variant: Marker, runtime: Runtime
+    ) -> list[pytest.MarkDecorator]:
+        """Return the mark that skips what a model can't be asked."""
+        if not task.needs_likelihood:
+            return []
+        backend = runtime.clients.backend(variant.generator)
+        if is_able(backend, "likelihood"):
+            return []
+        return [pytest.mark.skip(reason=without_likelihoods(backend.name).reason)]
 
     def _check(
         self, task: Task, variant: Marker, cases: list[Case], runtime: Runtime

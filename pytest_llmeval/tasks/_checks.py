@@ -14,9 +14,10 @@ from pytest_llmeval.assertions._arguments import checked_threshold
 from pytest_llmeval.config import Section, plain
 from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
 from pytest_llmeval.prompts import Template
+from pytest_llmeval.recorder import current_sample
 from pytest_llmeval.types import Case
 
-__all__ = ["TaskCheck", "read_checks"]
+__all__ = ["TaskCheck", "make_checks", "read_checks"]
 
 #: What each helper is called in a file.
 _HELPERS: Final[Mapping[str, Callable[..., Any]]] = {
@@ -88,6 +89,24 @@ class TaskCheck:
         else:
             given = response if self.reads_reply else generator
             assertions.assert_metric(given, expected, self.name, **options)
+
+
+def make_checks(
+    checks: tuple[TaskCheck, ...], response: Any, case: Case, generator: Any, judge: Any
+) -> None:
+    """Make every check of a case, then fail with all that did not hold.
+
+    Raises:
+        EvalAssertionError: One or more did not hold.
+        UnscoredError: One or more can't be made.
+    """
+    __tracebackhide__ = True
+    sample = current_sample()
+    if sample is None or not checks:
+        return
+    with sample.all_checks():
+        for check in checks:
+            check.make(response, case, generator, judge)
 
 
 def read_checks(top: Section, *, base: Path, root: Path) -> tuple[TaskCheck, ...]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import Final
 
 from pytest_llmeval.config import Section
+from pytest_llmeval.errors import EvaluationWarning
 from pytest_llmeval.tasks._own import own_task
 from pytest_llmeval.tasks._read import read_mapping
 from pytest_llmeval.tasks._task import Task, TaskOptions
@@ -14,6 +16,7 @@ from pytest_llmeval.tasks.lm_eval import is_lm_eval, lm_eval_task
 
 __all__ = ["load_task"]
 
+_COMMENTED: Final = re.compile(r"#include\s*:")
 _NOT_IN_A_NAME: Final = re.compile(r"[\[\]\x00-\x1f\x7f]|::")
 
 
@@ -29,9 +32,20 @@ def load_task(path: Path, options: TaskOptions) -> Task:
             and line.
     """
     top = read_mapping(path, options.root)
+    _warn_of_comments(path, top.shown)
     if is_lm_eval(top):
         return lm_eval_task(top, path, options, name_of)
     return own_task(top, name_of(top, path), path, options)
+
+
+def _warn_of_comments(path: Path, shown: str) -> None:
+    """Warn about an include that is commented out: it looks like one, and is none."""
+    for number, line in enumerate(path.read_text("utf-8").split("\n"), start=1):
+        if _COMMENTED.match(line):
+            message = (
+                f"{shown}:{number}: {line.strip()!r} is a comment and includes nothing"
+            )
+            warnings.warn(message, EvaluationWarning, stacklevel=2)
 
 
 def name_of(top: Section, path: Path) -> str:

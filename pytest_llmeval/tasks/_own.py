@@ -12,8 +12,7 @@ from pytest_llmeval.datasets import cases_from
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.evaluate import reply_text
 from pytest_llmeval.kinds import check_rows, kind_use
-from pytest_llmeval.recorder import current_sample
-from pytest_llmeval.tasks._checks import TaskCheck, read_checks
+from pytest_llmeval.tasks._checks import TaskCheck, make_checks, read_checks
 from pytest_llmeval.tasks._marks import kind_of, marker_keywords
 from pytest_llmeval.tasks._task import Task, TaskOptions
 from pytest_llmeval.types import Case, Source
@@ -77,11 +76,7 @@ def _run(
     if not checks:
         reply_text(response, case)  # an empty reply is none
         return
-    sample = current_sample()
-    assert sample is not None
-    with sample.all_checks():
-        for check in checks:
-            check.make(response, case, generator, judge)
+    make_checks(checks, response, case, generator, judge)
 
 
 def _cases(top: Section, base: Path, root: Path) -> list[Case]:

@@ -42,6 +42,8 @@ class Task:
         default_factory=dict
     )
     """Functions of its own that put the values of a check together, by its name."""
+    needs_likelihood: bool = False
+    """Whether it asks how likely given texts are, which few models say."""
     uses: frozenset[str] = frozenset({"generator"})
     """The models it needs: generator, judge."""
 

@@ -246,14 +246,50 @@ def test_repeats_ask_several_times(demo: Any) -> None:
     assert data["tests"][0]["metrics"]["exact_match,vote"]["mean"] == 1.0
 
 
-def test_a_model_without_likelihoods_leaves_choices_unscored(demo: Any) -> None:
+def test_choices_are_skipped_for_a_model_without_likelihoods(demo: Any) -> None:
     text = TASK.replace("doc_to_target: a", 'doc_to_target: 0\ndoc_to_choice: ["1", x]')
     write(demo, text + "output_type: multiple_choice\n")
 
+    result, data = demo.report("-rs")
+
+    assert data["totals"]["skipped"] == 3
+    result.stdout.fnmatch_lines(["SKIPPED*gives no log-probabilities of a given text*"])
+
+
+def test_what_is_sent_is_what_the_task_says(demo: Any) -> None:
+    demo.write(
+        app="def answer(prompt, **params):\n    return repr(sorted(params.items()))\n"
+    )
+    text = "generation_kwargs: {until: [a, b, c, d, e], max_gen_toks: 9, top_p: 0.5}\n"
+    write(demo, TASK + text)
+
+    demo.run("--llmeval-limit=1")
+
+    (call,) = demo.journal()[1]["samples"][0]["calls"]
+    assert call["response"]["text"] == repr(
+        [("max_tokens", 9), ("stop", ["a", "b", "c", "d"]), ("temperature", 0.0),
+         ("top_p", 0.5)]
+    )  # fmt: skip
+
+
+def test_metadata_may_hold_checks_of_the_reply(demo: Any) -> None:
+    own = "metadata: {llmeval: {checks: [{contains: {expected: TWO}}]}}"
+    write(demo, TASK.replace("metadata: {version: 1.0}", own))
+
     result, data = demo.report()
 
-    assert data["totals"]["unscored"] == 3
-    result.stdout.fnmatch_lines(["*gives no log-probabilities of a given text*"])
+    result.assert_outcomes(passed=1, failed=2)
+    assert set(data["tests"][0]["metrics"]) == {"exact_match,none", "contains"}
+
+
+def test_an_include_that_is_commented_out_draws_a_warning(demo: Any) -> None:
+    write(demo, "#include: base.yaml\n" + TASK)
+
+    result = demo.run()
+
+    result.stdout.fnmatch_lines(
+        ["*demo.llmeval.yaml:1: '#include: base.yaml' is a co*"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -292,6 +328,7 @@ def test_a_model_without_likelihoods_leaves_choices_unscored(demo: Any) -> None:
         ("metadata:", "generation_kwargs: {untl: x}\nmetadata:",
          "yaml:8: *'untl' is not known (did you mean 'until'?)"),
         ("metadata:", "fewshot_config: {smpler: x}\nmetadata:", "unknown key 'smpler'"),
+        ("{version: 1.0}", "{llmeval: {checks: [exat]}}", "yaml:8: *no check 'exat'"),
         ("{version: 1.0}", "{llmeval: {gte: x}}", "yaml:8: *unknown key 'gte'"),
     ],
 )  # fmt: skip

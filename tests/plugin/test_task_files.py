@@ -126,6 +126,19 @@ def test_checks_take_keywords_and_short_forms(capitals: Any) -> None:
     ]
 
 
+def test_rows_may_be_skipped_and_expected_to_fail(capitals: Any) -> None:
+    write_task(capitals, TASK)
+    capitals.rows(
+        "rows.jsonl",
+        [{**ROWS[0], "skip": "not now"}, ROWS[1], {**ROWS[2], "xfail": "known"}],
+    )
+
+    result = capitals.run("-rs")
+
+    result.assert_outcomes(passed=1, skipped=1, xfailed=1)
+    result.stdout.fnmatch_lines(["SKIPPED*capitals.llmeval.yaml*: not now"])
+
+
 def test_a_judge_is_asked_where_a_check_names_it(capitals: Any) -> None:
     write_task(
         capitals, TASK.replace("- exact", "- judge: Names the right city.") +

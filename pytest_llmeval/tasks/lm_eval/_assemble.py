@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pytest_llmeval.config import Section
 from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
+from pytest_llmeval.tasks._checks import TaskCheck, make_checks, read_checks
 from pytest_llmeval.tasks._marks import marker_keywords
 from pytest_llmeval.tasks._task import FunctionName, Task, TaskOptions
 from pytest_llmeval.tasks.lm_eval._context import Contexts
@@ -71,6 +72,7 @@ def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -
     name = name_of(Section(data=keys.data, what="the task", shown=top.shown,
                            lines=keys.section("task").lines), path)  # fmt: skip
     _check_keys(keys)
+    checks = _checks(keys, path, options)
     functions = Functions(options)
     kind = keys.section("output_type").choice("output_type", _TYPES)
     own = _function(keys, "process_results", functions)
@@ -115,8 +117,8 @@ def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -
 
     def run(case: Case, generator: Any, judge: Any) -> None:
         __tracebackhide__ = True
-        del judge
-        runner.run(plans[case.id], case, generator)
+        reply = runner.run(plans[case.id], generator)
+        make_checks(checks, reply, case, generator, judge)
 
     return Task(
         name=name,
@@ -124,6 +126,8 @@ def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -
         cases=cases,
         run=run,
         keywords=_keywords(keys),
+        needs_likelihood=kind != "generate_until",
+        uses=frozenset({"generator"} | {"judge" for c in checks if c.asks_judge}),
         aggregations={
             f"{metric.name},{pipeline.name}": metric.combine
             for metric in runner.metrics
@@ -145,12 +149,27 @@ def _check_keys(keys: Keys) -> None:
             raise keys.fail(message, key)
 
 
-def _keywords(keys: Keys) -> dict[str, Any]:
-    """Return what metadata.llmeval says: what lm-evaluation-harness has no key for."""
+def _own(keys: Keys) -> Section:
+    """Return metadata.llmeval: what lm-evaluation-harness has no key for."""
     metadata = keys.section("metadata").section("metadata", "metadata")
-    own = metadata.section("llmeval", "metadata.llmeval")
-    own.only(("generator", "gate", "limit", "concurrency"))
+    return metadata.section("llmeval", "metadata.llmeval")
+
+
+def _keywords(keys: Keys) -> dict[str, Any]:
+    own = _own(keys)
+    own.only(("generator", "judge", "checks", "gate", "limit", "concurrency"))
     return marker_keywords(own)
+
+
+def _checks(keys: Keys, path: Path, options: TaskOptions) -> tuple[TaskCheck, ...]:
+    """Return further checks of each row's reply."""
+    own = _own(keys)
+    found = read_checks(own, base=path.parent, root=options.root)
+    kind = keys.data.get("output_type", "generate_until")
+    if found and kind != "generate_until":
+        message = f"checks are about replies, and {kind} asks for none"
+        raise own.fail(message, "checks")
+    return found
 
 
 def _tags(keys: Keys) -> tuple[str, ...]:

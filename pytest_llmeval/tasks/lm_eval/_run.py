@@ -20,7 +20,7 @@ from pytest_llmeval.tasks.lm_eval._scores import (
     text_score,
     value_score,
 )
-from pytest_llmeval.types import Case, Check, Score
+from pytest_llmeval.types import Check, Score
 
 __all__ = ["Runner"]
 
@@ -36,22 +36,25 @@ class Runner:
     process_results: Callable[..., Any] | None = None
     logs_samples: bool = False
 
-    def run(self, plan: Plan, case: Case, generator: Any) -> None:
+    def run(self, plan: Plan, generator: Any) -> str | None:
         """Ask for a row and keep its scores.
+
+        Returns:
+            The reply, the first of several; None where none was asked for.
 
         Raises:
             UnscoredError: It could not be scored.
         """
         __tracebackhide__ = True
-        del case  # the running one: who reads a column finds it
         if self.output_type == "generate_until":
-            self._generate(plan, generator)
-        elif self.output_type == "multiple_choice":
+            return self._generate(plan, generator)
+        if self.output_type == "multiple_choice":
             self._choose(plan, generator)
         else:
             self._weigh(plan, generator)
+        return None
 
-    def _generate(self, plan: Plan, generator: Any) -> None:
+    def _generate(self, plan: Plan, generator: Any) -> str:
         __tracebackhide__ = True
         replies = []
         for index in range(self.generation.repeats):
@@ -66,6 +69,7 @@ class Runner:
             else:
                 scores = [(m, text_score(m, value, plan.gold)) for m in self.metrics]
             self._keep(plan, pipeline.name, scores, [replies], [value])
+        return replies[0]
 
     def _choose(self, plan: Plan, generator: Any) -> None:
         __tracebackhide__ = True
