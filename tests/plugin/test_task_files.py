@@ -10,7 +10,7 @@ APP = """
 def answer(prompt):
     return {"France": "Paris", "Peru": "Lima"}.get(prompt.split()[-1].strip("?"), "Rome")
 """
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"id": "france", "input": "France", "expected": "Paris"},
     {"id": "peru", "input": "Peru", "expected": "Lima", "tags": ["south"]},
     {"id": "japan", "input": "Japan", "expected": "Tokyo"},
