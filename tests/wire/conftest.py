@@ -27,7 +27,7 @@ from pytest_llmeval.errors import ConfigError, ProviderError
 from pytest_llmeval.types import Prompt, Response
 
 #: No test waits longer for what never comes.
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 #: Found before pytester gives its suites a home of their own.
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute()
 
