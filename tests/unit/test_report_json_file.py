@@ -59,6 +59,7 @@ def test_the_top_has_the_keys_of_format_1() -> None:
         "gates",
         "comparison",
         "judge",
+        "repeats",
     ]
     assert data["format"] == 1
     assert data["run"] == {"arguments": ["-x"]}

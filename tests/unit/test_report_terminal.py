@@ -338,14 +338,14 @@ def test_a_check_without_a_bar_shows_its_value() -> None:
     assert lines_of([record(status="failed", checks=(bare,))])[-1] == "    f1 0.33"
 
 
-def test_of_a_repeated_case_the_bad_samples_are_counted() -> None:
+def test_of_a_repeated_case_the_samples_are_counted() -> None:
     samples = tuple(
         Sample(index=i, status=status).to_json()
         for i, status in enumerate(["failed", "passed", "failed"])
     )
-    records = [record(status="failed", samples=samples, reason="f1 = 0.3")]
+    records = [record(status="failed", samples=samples, repeat=3, reason="f1 = 0.3")]
 
-    assert lines_of(records)[-1] == "    f1 = 0.3 · 2 of 3 samples did not pass"
+    assert lines_of(records)[-1] == "    1 of 3 samples passed · f1 = 0.3"
 
 
 def test_only_the_first_line_of_a_reason_is_shown() -> None:
