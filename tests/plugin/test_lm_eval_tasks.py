@@ -328,6 +328,12 @@ def test_an_include_that_is_commented_out_draws_a_warning(demo: Any) -> None:
         ("metadata:", "generation_kwargs: {untl: x}\nmetadata:",
          "yaml:8: *'untl' is not known (did you mean 'until'?)"),
         ("metadata:", "fewshot_config: {smpler: x}\nmetadata:", "unknown key 'smpler'"),
+        ("metadata:", "filter_list: [{name: n, filter: [{function: lowercase}]}]\n"
+         "metadata:", "yaml:8: *'n' ends in a list of replies"),
+        ("metadata:", "output_type: loglikelihood\nrepeats: 2\nmetadata:",
+         "yaml:9: *repeats: loglikelihood asks what is the same"),
+        ("metadata:", "output_type: loglikelihood\nfilter_list: [{name: n, filter: "
+         "[{function: lowercase}]}]\nmetadata:", "yaml:9: *has no replies to be filtered"),
         ("{version: 1.0}", "{llmeval: {checks: [exat]}}", "yaml:8: *no check 'exat'"),
         ("{version: 1.0}", "{llmeval: {gte: x}}", "yaml:8: *unknown key 'gte'"),
     ],

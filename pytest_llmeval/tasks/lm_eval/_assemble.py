@@ -85,6 +85,7 @@ def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -
         process_results=own,
         logs_samples=options.logs_samples,
     )
+    _check_pipelines(keys, runner)
     splits = Splits(keys, path.parent, options.root)
     split = next(
         (k for k in ("test_split", "validation_split") if keys.data.get(k)), ""
@@ -135,6 +136,28 @@ def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -
             if metric.combine is not None
         },
     )
+
+
+def _check_pipelines(keys: Keys, runner: Runner) -> None:
+    """Refuse pipelines whose steps would have no effect, or that end in a list."""
+    if runner.output_type != "generate_until":
+        if any(one.functions != ("take_first",) for one in runner.pipelines[:1]) or (
+            len(runner.pipelines) > 1
+        ):
+            message = f"filter_list: {runner.output_type} has no replies to be filtered"
+            raise keys.fail(message, "filter_list")
+        if runner.generation.repeats > 1:
+            message = f"repeats: {runner.output_type} asks what is the same each time"
+            raise keys.fail(message, "repeats")
+    for one in runner.pipelines:
+        known = {"take_first", "custom"}
+        takes = any(n in known or n.startswith("!") for n in one.functions)
+        if runner.process_results is None and not takes:
+            message = (
+                f"filter_list: {one.name!r} ends in a list of replies: end it with "
+                f"{{function: take_first}}"
+            )
+            raise keys.fail(message, "filter_list")
 
 
 def _check_keys(keys: Keys) -> None:

@@ -28,6 +28,8 @@ class Pipeline:
 
     name: str
     steps: tuple[_Step, ...]
+    functions: tuple[str, ...] = ("take_first",)
+    """The names of the steps."""
 
     def applied(self, replies: list[Any], row: Row) -> Any:
         """Return what a row's replies become: one value where a step takes the first.
@@ -78,7 +80,11 @@ def _pipeline(entry: Any, functions: Functions) -> Pipeline:
     if not isinstance(name, str) or not isinstance(steps, list) or not steps:
         message = f"a pipeline has a name and a list of filters, not {entry!r:.80}"
         raise ConfigError(message)
-    return Pipeline(name=name, steps=tuple(_step(one, functions) for one in steps))
+    return Pipeline(
+        name=name,
+        steps=tuple(_step(one, functions) for one in steps),
+        functions=tuple(str(one["function"]) for one in steps),
+    )
 
 
 def _step(entry: Any, functions: Functions) -> _Step:
