@@ -9,8 +9,8 @@ from typing import Any
 
 from pytest_llmeval.diffs import printable
 from pytest_llmeval.errors import UserError
+from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.files import FORMATS, check_suffix, write
-from pytest_llmeval.report.model import build_report
 from pytest_llmeval.store.runs import read_run, run_files
 
 __all__ = ["add", "run"]

@@ -16,7 +16,8 @@ from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.plugin.sample_log import SampleLog
 from pytest_llmeval.plugin.variants import label_of
 from pytest_llmeval.report import files
-from pytest_llmeval.report.model import Report, build_report
+from pytest_llmeval.report.build import build_report
+from pytest_llmeval.report.model import Report
 from pytest_llmeval.store.runs import Journal
 from pytest_llmeval.types import Record
 

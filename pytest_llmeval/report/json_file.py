@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from pytest_llmeval.baseline import KINDS, Compared
 from pytest_llmeval.gates import GateResult
-from pytest_llmeval.report.model import MetricSummary, Report, Row, Totals
+from pytest_llmeval.report.metrics import MetricSummary
+from pytest_llmeval.report.model import Report, Row, Totals
 from pytest_llmeval.report.replies import call_under_test, replies_of, reply_of
 from pytest_llmeval.store.lines import strict_json
 from pytest_llmeval.types import Record

@@ -11,7 +11,8 @@ from pytest_llmeval.diffs import printable
 from pytest_llmeval.report.cases import case_lines
 from pytest_llmeval.report.decisions import comparison_lines, gate_lines
 from pytest_llmeval.report.lines import Line, Page, Segment
-from pytest_llmeval.report.model import MetricSummary, Report, Row
+from pytest_llmeval.report.metrics import MetricSummary
+from pytest_llmeval.report.model import Report, Row
 from pytest_llmeval.report.table import Entry, table_lines
 from pytest_llmeval.report.usage import Cost, Latency, Origins, Retries, Tokens
 from pytest_llmeval.stats import money_text, number_text, seconds_text

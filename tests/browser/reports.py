@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_llmeval.baseline import Compared, compare, decide, standing_of
+from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.files import write
-from pytest_llmeval.report.model import build_report
 from pytest_llmeval.types import Call, Check, Message, Prompt, Record, Response, Sample
 
 HOSTILE = (

@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator, ValidationError
 from pytest_llmeval.baseline import Compared, compare, decide, standing_of
 from pytest_llmeval.cli import main
 from pytest_llmeval.gates import GateResult, Measured, parse_gate
+from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.json_file import render
-from pytest_llmeval.report.model import build_report
 from tests.browser.reports import mixed, record
 
 OLD = Path(__file__).parents[1] / "data" / "report_format_1.json"

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.files import FORMATS, check_suffix, text_of
 from pytest_llmeval.report.markdown import code
-from pytest_llmeval.report.model import Report, build_report
+from pytest_llmeval.report.model import Report
 from pytest_llmeval.types import Call, Check, Prompt, Record, Response, Sample
 
 HOSTILE = "</code> **b** [a](http://x) @all <img onerror=1> ]]> \x1b[31m\0 \u202e|`#1"

@@ -3,8 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_llmeval.baseline import Compared, compare, decide, standing_of
+from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.github import annotation_commands
-from pytest_llmeval.report.model import build_report
 from pytest_llmeval.types import Record
 from tests.browser.reports import record
 

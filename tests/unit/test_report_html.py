@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.files import text_of
 from pytest_llmeval.report.html._curl import curl_command
 from pytest_llmeval.report.html._inert import embedded_json, visible
-from pytest_llmeval.report.model import build_report
 from tests.browser.reports import HOSTILE, mixed, record
 
 CSS = (files("pytest_llmeval.report.html") / "assets" / "page.css").read_text("utf-8")

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.files import write
 from pytest_llmeval.report.json_file import render
-from pytest_llmeval.report.model import Report, build_report
+from pytest_llmeval.report.model import Report
 from pytest_llmeval.types import Call, Check, Prompt, Record, Response, Sample
 
 PROMPT = Prompt.of("Capital of Peru?")

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_llmeval.judging import settle
 from pytest_llmeval.report import json_file, terminal
+from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.judges import JudgeCounter, JudgeSummary
-from pytest_llmeval.report.model import build_report
 from pytest_llmeval.types import Check, Record, Verdict, Vote
 
 

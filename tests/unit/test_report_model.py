@@ -5,7 +5,8 @@ from typing import Any, get_args
 import pytest
 
 from pytest_llmeval.errors import UserError
-from pytest_llmeval.report.model import STATUSES, Report, Row, Totals, build_report
+from pytest_llmeval.report.build import build_report
+from pytest_llmeval.report.model import STATUSES, Report, Row, Totals
 from pytest_llmeval.report.usage import Cost, Latency, Origins, Tokens
 from pytest_llmeval.types import (
     Call,

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from pytest_llmeval.baseline import Compared, compare, decide, standing_of
+from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.html._plots import histograms, shifts, tag_rates
-from pytest_llmeval.report.model import build_report
 from pytest_llmeval.types import Record
 from tests.browser.reports import record
 

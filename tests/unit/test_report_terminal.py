@@ -7,8 +7,9 @@ import pytest
 
 from pytest_llmeval.diffs import columns
 from pytest_llmeval.report import terminal
+from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.lines import Line
-from pytest_llmeval.report.model import STATUSES, build_report
+from pytest_llmeval.report.model import STATUSES
 from pytest_llmeval.types import (
     Call,
     Check,
