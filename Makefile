@@ -1,5 +1,5 @@
 # The only commands anyone needs; CI calls the same.
-.PHONY: install fmt lint types test check
+.PHONY: install fmt lint types test check docs
 
 install:
 	python -m pip install -e ".[dev]"
@@ -25,3 +25,7 @@ check: lint types
 	coverage run -m pytest
 	coverage combine --quiet
 	coverage report
+
+# The documentation as a site, in site/. Needs the extra "docs"; nothing is fetched.
+docs:
+	NO_MKDOCS_2_WARNING=1 mkdocs build --strict

@@ -23,7 +23,7 @@ from pytest_llmeval.cli import (
 from pytest_llmeval.diffs import printable
 from pytest_llmeval.errors import LLMEvalError, UserError
 
-__all__ = ["main"]
+__all__ = ["main", "parser"]
 
 _COMMANDS = (cache, calibrate, check, compare, generate, model, report, schema)
 
@@ -34,14 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: Without the program's name; by default those of the process.
     """
-    parser = ArgumentParser(
-        prog="python -m pytest_llmeval",
-        description="Everything around the tests; the tests themselves are pytest's.",
-    )
-    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in _COMMANDS:
-        command.add(subparsers).set_defaults(run=command.run)
-    options = parser.parse_args(arguments)
+    options = parser().parse_args(arguments)
     _write_anything()
     try:
         status: int = options.run(options)
@@ -49,6 +42,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{printable(str(exc))}\n")
         return 2 if isinstance(exc, UserError) else 1
     return status
+
+
+def parser() -> ArgumentParser:
+    """Return the parser of the command line, all commands in it."""
+    whole = ArgumentParser(
+        prog="python -m pytest_llmeval",
+        description="Everything around the tests; the tests themselves are pytest's.",
+    )
+    subparsers = whole.add_subparsers(required=True, metavar="COMMAND")
+    for command in _COMMANDS:
+        command.add(subparsers).set_defaults(run=command.run)
+    return whole
 
 
 def _write_anything() -> None:
