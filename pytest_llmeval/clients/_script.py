@@ -2,8 +2,12 @@
 
 The file is JSON Lines. A row has ``match`` (a text that must stand in the prompt;
 without it the row fits every prompt) and either ``reply`` (a text; or a list of texts,
-one a sample, the last one for the rest) or ``error`` (a text: the call fails with it);
+one a sample, the last one for the rest; or an object of texts and how often each is
+said, ``{"Lima": 0.9, "Cusco": 0.1}``) or ``error`` (a text: the call fails with it);
 ``delay`` waits that many seconds first. The first row that fits answers.
+
+What is said by chance depends on the prompt, the sample and the row's ``seed`` (a whole
+number, 0 where there is none) alone: the same in whatever order and process it is asked.
 
 A row with ``logprobs`` (a number, or a list with one for each token) says how likely a
 given text is, and answers nothing else: its ``match`` must stand in the context or the
@@ -16,8 +20,9 @@ A row with ``embedding`` (a list of numbers) is the vector of texts that hold it
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +34,7 @@ __all__ = ["Line", "load_script"]
 
 _KEYS = (
     *("match", "reply", "logprobs", "embedding", "error", "delay"),
-    *("finish_reason", "text", "greedy"),
+    *("finish_reason", "text", "greedy", "seed"),
 )
 _ANSWERS = ("reply", "logprobs", "embedding", "error")
 
@@ -40,6 +45,9 @@ class Line:
 
     match: str = ""
     reply: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
+    """How often each reply is said; without them they are said in turn."""
+    seed: int = 0
     error: str | None = None
     delay: float = 0.0
     finish_reason: str | None = "stop"
@@ -54,6 +62,15 @@ class Line:
         """Return whether this row answers a prompt."""
         is_other = self.likelihood is not None or self.embedding is not None
         return not is_other and self.match in prompt
+
+    def said(self, prompt: str, sample: int) -> str:
+        """Return the reply to a prompt."""
+        if not self.weights:
+            return self.reply[min(sample, len(self.reply) - 1)]
+        from random import Random
+
+        draw = Random(f"{self.seed}\n{sample}\n{prompt}")
+        return draw.choices(self.reply, self.weights)[0]
 
     def embeds(self, text: str) -> bool:
         """Return whether this row has the vector of a text, or fails for it."""
@@ -108,9 +125,12 @@ def _line(text: str, place: str) -> Line:
     for key in row.keys() & {"text", "greedy"} if "logprobs" not in row else ():
         message = f"{place}: {key} is of logprobs, and the row has none"
         raise ConfigError(message)
+    reply, weights = _replies(row.get("reply", ""), place)
     return Line(
         match=_text(row.get("match", ""), "match", place),
-        reply=_replies(row.get("reply", ""), place),
+        reply=reply,
+        weights=weights,
+        seed=_seed(row, place),
         error=_text(row["error"], "error", place) if "error" in row else None,
         delay=_seconds(row.get("delay", 0), place),
         finish_reason=row.get("finish_reason", "stop"),
@@ -127,13 +147,40 @@ def _text(value: Any, key: str, place: str) -> str:
     return value
 
 
-def _replies(value: Any, place: str) -> tuple[str, ...]:
+def _replies(value: Any, place: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the replies, and how often each is said where that is given."""
     if isinstance(value, str):
-        return (value,)
+        return (value,), ()
     if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
-        return tuple(value)
-    message = f"{place}: reply is a text or a list of texts, not {value!r}"
+        return tuple(value), ()
+    if isinstance(value, Mapping) and _are_weights(value.values()):
+        return tuple(value), tuple(map(float, value.values()))
+    message = (
+        f"{place}: reply is a text, a list of texts, or an object of texts and how "
+        f"often each is said, above 0, not {value!r}"
+    )
     raise ConfigError(message)
+
+
+def _are_weights(values: Collection[Any]) -> bool:
+    return bool(values) and all(
+        isinstance(one, int | float)
+        and not isinstance(one, bool)
+        and isfinite(one)
+        and one > 0
+        for one in values
+    )
+
+
+def _seed(row: Mapping[str, Any], place: str) -> int:
+    seed = row.get("seed", 0)
+    if "seed" in row and not isinstance(row.get("reply"), Mapping):
+        message = f"{place}: seed is of a reply by chance, and the row has none"
+        raise ConfigError(message)
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        message = f"{place}: seed is a whole number, not {seed!r}"
+        raise ConfigError(message)
+    return seed
 
 
 def _likelihood(row: Mapping[str, Any], place: str) -> Likelihood:

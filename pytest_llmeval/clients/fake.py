@@ -46,7 +46,7 @@ class FakeBackend:
             (one for one in self.script if one.replies(text)), text
         )
         return Response(
-            text=line.reply[min(request.sample, len(line.reply) - 1)],
+            text=line.said(text, request.sample),
             messages=request.prompt.messages,
             model="fake",
             provider="fake",

@@ -93,6 +93,31 @@ def test_a_list_of_replies_is_one_a_sample(tmp_path: Path) -> None:
     assert [ask(backend, sample=n).text for n in range(3)] == ["a", "b", "b"]
 
 
+def test_replies_by_chance_are_as_frequent_as_their_weights(tmp_path: Path) -> None:
+    backend = script(tmp_path, '{"reply": {"Lima": 3, "Cusco": 1}}')
+
+    said = [ask(backend, f"{n}", sample=n % 5).text for n in range(2_000)]
+
+    # Four standard errors of 2,000 draws around three of four.
+    assert said.count("Lima") == pytest.approx(1_500, abs=4 * 19.4)
+    assert {*said} == {"Lima", "Cusco"}
+
+
+def test_a_reply_by_chance_depends_on_prompt_sample_and_seed_alone(
+    tmp_path: Path,
+) -> None:
+    def said(seed: int, prompt: str, sample: int = 0) -> str:
+        row = f'{{"reply": {{"a": 1, "b": 1}}, "seed": {seed}}}'
+        text: str = ask(script(tmp_path, row), prompt, sample=sample).text
+        return text
+
+    first = [said(1, str(n)) for n in range(20)]
+
+    assert [said(1, str(n)) for n in reversed(range(20))] == first[::-1]
+    assert [said(2, str(n)) for n in range(20)] != first
+    assert [said(1, str(n), sample=1) for n in range(20)] != first
+
+
 def test_an_error_row_fails_the_call(tmp_path: Path) -> None:
     with pytest.raises(UnscoredError, match="down") as caught:
         ask(script(tmp_path, '{"error": "down", "delay": 0.001}'))
@@ -113,8 +138,17 @@ def test_a_prompt_no_row_fits_is_told(tmp_path: Path) -> None:
         ('{"replay": "x"}', "unknown key 'replay' .did you mean 'reply'"),
         ('{"match": "x"}', "a row has one of reply, logprobs, emb"),
         ('{"reply": "x", "error": "y"}', "a row has one of reply, logprobs, emb"),
-        ('{"reply": 3}', "reply is a text or a list of texts, not 3"),
-        ('{"reply": []}', "reply is a text or a list of texts"),
+        ('{"reply": 3}', "reply is a text, a list of texts, or an object .* not 3"),
+        ('{"reply": []}', "reply is a text, a list of texts, or an object of texts"),
+        ('{"reply": {}}', "how often each is said, above 0, not {}"),
+        ('{"reply": {"a": 0}}', "how often each is said, above 0"),
+        ('{"reply": {"a": true}}', "how often each is said, above 0"),
+        ('{"reply": {"a": NaN}}', "how often each is said, above 0"),
+        ('{"reply": {"a": 1}, "seed": "x"}', "seed is a whole number, not 'x'"),
+        (
+            '{"reply": "a", "seed": 1}',
+            "seed is of a reply by chance, and the row has n",
+        ),
         ('{"error": 3}', "error is a text, not 3"),
         ('{"match": 3, "reply": "x"}', "match is a text, not 3"),
         ('{"reply": "x", "delay": -1}', "delay is a number of seconds, 0 or more"),
