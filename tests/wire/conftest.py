@@ -101,6 +101,7 @@ class FaultServer:
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
     _gate: asyncio.Event = field(default_factory=asyncio.Event)
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _thread: threading.Thread | None = None
     _server: asyncio.Server | None = None
 
@@ -182,8 +183,7 @@ class FaultServer:
         """Refuse every further connection."""
 
         async def close() -> None:
-            assert self._server is not None
-            self._server.close()
+            await self._settle()
 
         asyncio.run_coroutine_threadsafe(close(), self._loop).result(PATIENCE_SECONDS)
         self.hang_up()
@@ -213,7 +213,7 @@ class FaultServer:
 
         async def serve() -> None:
             server = await asyncio.start_server(
-                self._serve, "127.0.0.1", 0, ssl=self.tls, backlog=512
+                self._connected, "127.0.0.1", 0, ssl=self.tls, backlog=512
             )
             self._server = server
             self.port = server.sockets[0].getsockname()[1]
@@ -230,19 +230,13 @@ class FaultServer:
 
     def stop(self) -> None:
         async def close() -> None:
-            assert self._server is not None
-            self._server.close()
-            mine = asyncio.current_task()
-            # Again and again: a connection that was just accepted becomes a task only
-            # some turns of the loop later.
-            for _ in range(10):
-                await asyncio.sleep(0)
-                tasks = [task for task in asyncio.all_tasks() if task is not mine]
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+            await self._settle()
+            for task in list(self._tasks):
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
             for writer in list(self._writers):
                 writer.transport.abort()
+            # Behind what aborting has put into the loop.
             await asyncio.sleep(0)
             self._loop.call_soon(self._loop.stop)
 
@@ -251,17 +245,43 @@ class FaultServer:
         self._thread.join(PATIENCE_SECONDS)
         self._loop.close()
 
+    async def _settle(self) -> None:
+        """Close the port once no connection is half accepted.
+
+        asyncio forgets a connection that it has accepted when its server is closed
+        before it has a transport, or when what makes it one is cancelled: its socket
+        would be left to the garbage collector, in the middle of another test.
+        """
+        assert self._server is not None
+        for listening in self._server.sockets:
+            self._loop.remove_reader(listening.fileno())
+        mine = {asyncio.current_task()}
+        for _ in range(3):
+            await asyncio.sleep(0)
+        while accepting := asyncio.all_tasks() - self._tasks - mine:
+            for task in accepting:
+                task.cancel()
+            await asyncio.wait(accepting)
+        self._server.close()
+
     def _note(self, change: Callable[[], None]) -> None:
         with self._changed:
             change()
             self._changed.notify_all()
 
-    async def _serve(
+    def _connected(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        self.connections += 1
-        number = self.connections
+        # Here, for a task that is cancelled before its first step notes nothing.
         self._writers.add(writer)
+        self.connections += 1
+        task = self._loop.create_task(self._serve(reader, writer, self.connections))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int
+    ) -> None:
         try:
             if self.greeting is not None:
                 writer.write(self.greeting)
