@@ -16,6 +16,7 @@ from pytest_llmeval.cli import (
     check,
     compare,
     generate,
+    init,
     model,
     report,
     schema,
@@ -25,7 +26,7 @@ from pytest_llmeval.errors import LLMEvalError, UserError
 
 __all__ = ["main", "parser"]
 
-_COMMANDS = (cache, calibrate, check, compare, generate, model, report, schema)
+_COMMANDS = (cache, calibrate, check, compare, generate, init, model, report, schema)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
