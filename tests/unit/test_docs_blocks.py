@@ -132,9 +132,12 @@ def test_toml_parses(block: Block) -> None:
 
 @written_in("json", "jsonl")
 def test_json_parses(block: Block) -> None:
-    texts = block.text.splitlines() if block.language == "jsonl" else [block.text]
-
-    assert all(json.loads(text) for text in texts)
+    """Whole, or line by line."""
+    with contextlib.suppress(ValueError):
+        json.loads(block.text)
+        return
+    for line in block.text.splitlines():
+        json.loads(line)
 
 
 @pytest.mark.parametrize(("block", "words"), OURS, ids=shown)
