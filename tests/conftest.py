@@ -94,3 +94,33 @@ def no_metrics_kept() -> Iterator[None]:
     """Forget the metrics that a module registered: the next one has its own."""
     yield
     REGISTERED.clear()
+
+
+class Troubles:
+    """Troublesome situations of people who do this job: ``tests/data/cases.jsonl``.
+
+    docs/faults.md says what is promised in each.
+    """
+
+    folder = Path(__file__).parent / "data"
+
+    def __init__(self) -> None:
+        lines = (self.folder / "cases.jsonl").read_text("utf-8").splitlines()
+        self._inputs = {row["n"]: row["input"] for row in map(json.loads, lines)}
+
+    def input(self, n: int) -> Any:
+        """Return the small input that brings a row out."""
+        return self._inputs[n]
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file that belongs to a row."""
+        return self.folder / "cases" / name
+
+    def copy(self, name: str, suite: Suite) -> None:
+        """Copy a file that belongs to a row into a suite, byte by byte."""
+        (suite.path / name).write_bytes(self.path(name).read_bytes())
+
+
+@pytest.fixture(scope="session")
+def troubles() -> Troubles:
+    return Troubles()

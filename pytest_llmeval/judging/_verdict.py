@@ -21,7 +21,13 @@ _REASON_FIELD = re.compile(
     r"[\W_]{0,4}[:=][ \t]{0,4}(.{1,4000})",
     re.IGNORECASE | re.MULTILINE,
 )
-_FIELD_TAG = re.compile(r"</?\w{1,20}>|<\|[^|<>\n]{1,40}\|>")
+#: Tags that a judge puts around its fields; any other is part of what it says.
+_FIELD_TAG = re.compile(
+    r"</?(?:\w{0,12}(?:verdict|answer|judge?ment|reason(?:ing)?|explanation|rationale)"
+    r"|justification|decision|assessment|evaluation|feedback|result|response|output"
+    r"|label|grade|score|final|b|i|em|strong|br|p)>|<\|[^|<>\n]{1,40}\|>",
+    re.IGNORECASE,
+)
 _REASON_EDGES = " \t\n*_`~:;,–—-|=>.!)]\"'"
 
 

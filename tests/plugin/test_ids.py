@@ -72,7 +72,10 @@ def test_every_printed_id_can_be_pasted_back(odd: Suite) -> None:
         assert counts.get("passed", 0) + counts.get("failed", 0) == 1, printed
 
 
-def test_last_failed_finds_an_odd_id_again(odd: Suite) -> None:
+@pytest.mark.parametrize("failing", ["a::b", "br[1]", "--lf", "back\\slash"])
+def test_last_failed_finds_an_odd_id_again(odd: Suite, failing: str) -> None:
+    rows = [{"id": i, "expected": i, "reply": i * (1 + (i == failing))} for i in ODD]
+    odd.rows("rows.jsonl", rows)
     odd.run_with_cache()
 
     result = odd.run_with_cache("--lf")

@@ -122,3 +122,9 @@ def test_a_megabyte_ends(text: str) -> None:
 
     # Quadratic reading would take minutes; the figure itself is benchmarks' matter.
     assert perf_counter() - started < 20
+
+
+def test_tags_that_a_judge_speaks_of_stay_in_its_reason() -> None:
+    reply = "<verdict>FAIL</verdict>\n<reason>It lacks <title> and </html>.</reason>"
+
+    assert read_verdict(reply).reason == "It lacks <title> and </html>."

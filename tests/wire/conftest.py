@@ -45,6 +45,8 @@ class Answer:
     """Only so many bytes of the body are sent, and the connection is closed."""
     is_dropped: bool = False
     """The connection is closed before the first byte."""
+    turn: int | None = None
+    """Nothing is sent before the answers of all lower turns, from 0, have been."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,8 @@ class FaultServer:
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
     _gate: asyncio.Event = field(default_factory=asyncio.Event)
+    _turns: asyncio.Condition = field(default_factory=asyncio.Condition)
+    _turn: int = 0
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _thread: threading.Thread | None = None
@@ -332,6 +336,8 @@ class FaultServer:
         answer = self._next(seen)
         if answer.is_held:
             await self._gate.wait()
+        if answer.turn is not None:
+            await self._take_turn(answer.turn)
         await asyncio.sleep(self.seconds)
         if answer.is_dropped:
             return False
@@ -341,6 +347,12 @@ class FaultServer:
         writer.write("\r\n".join(lines).encode() + answer.body[: answer.cut_at])
         await writer.drain()
         return answer.cut_at is None
+
+    async def _take_turn(self, turn: int) -> None:
+        async with self._turns:
+            await self._turns.wait_for(lambda: self._turn == turn)
+            self._turn += 1
+            self._turns.notify_all()
 
     def _next(self, seen: Seen) -> Answer:
         if self._queue:
