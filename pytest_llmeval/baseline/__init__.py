@@ -10,6 +10,7 @@ from pytest_llmeval.baseline._compare import (
     compare,
 )
 from pytest_llmeval.baseline._decide import FAIL_ON, Compared, Decision, decide
+from pytest_llmeval.baseline._drift import Drift, Snapshot
 from pytest_llmeval.baseline._file import Baseline, parse_baseline, write_baseline
 from pytest_llmeval.baseline._git import head_commit
 from pytest_llmeval.baseline._source import NoBaseline, baseline_path, find_baseline
@@ -24,8 +25,10 @@ __all__ = [
     "Compared",
     "Comparison",
     "Decision",
+    "Drift",
     "MetricChange",
     "NoBaseline",
+    "Snapshot",
     "Standing",
     "Value",
     "baseline_path",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from pytest_llmeval.baseline._drift import drifts
 from pytest_llmeval.baseline._standing import Standing
 
 __all__ = ["changed_parts", "makes_incomparable"]
@@ -21,11 +24,9 @@ def changed_parts(before: Standing, now: Standing) -> tuple[str, ...]:
         and before.row == now.row,
         f"model ({before.model} → {now.model})": before.model != now.model,
         "address or parameters": before.settings != now.settings,
-        f"model snapshot ({before.served} → {now.served})": before.model == now.model
-        and before.served != now.served
-        and None not in (before.served, now.served),
         # Where nothing was decided there may be no judge to speak of.
         "judge": before.judge != now.judge and None not in (before.passed, now.passed),
+        **dict.fromkeys(_snapshots(before, now), True),
         **{
             f"metric {name} (version {old} → {new})": True
             for name, old, new in _versions(before, now)
@@ -60,6 +61,20 @@ def _changed_columns(before: Standing, now: Standing) -> list[str]:
         for name, value in now.columns.items()
         if name not in replies and before.columns.get(name, value) != value
     ]
+
+
+def _snapshots(before: Standing, now: Standing) -> Iterator[str]:
+    """Yield how the models that answered are others than those of the same name."""
+    if before.served == now.served:
+        return
+    for drift in drifts([(before.served, now.served)]):
+        who = {"generator": "model", "judge": "judge"}.get(drift.role)
+        who = who or f"client {drift.role}"
+        if drift.part == "system_fingerprint":
+            # No values: where there are many, each case would have words of its own.
+            yield f"{who}'s system_fingerprint"
+        else:
+            yield f"{who} snapshot ({', '.join(drift.before)} → {', '.join(drift.now)})"
 
 
 def _versions(before: Standing, now: Standing) -> list[tuple[str, int, int]]:

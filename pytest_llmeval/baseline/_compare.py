@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from pytest_llmeval.baseline._changes import changed_parts, makes_incomparable
+from pytest_llmeval.baseline._drift import Drift, drifts
 from pytest_llmeval.baseline._pairs import pairs
 from pytest_llmeval.baseline._standing import Standing
 from pytest_llmeval.stats import Difference, holm, mcnemar_exact, paired_bootstrap
@@ -68,8 +69,8 @@ class Comparison:
 
     changes: tuple[Change, ...]
     metrics: tuple[MetricChange, ...]
-    served: tuple[str, str] | None = None
-    """The model's name as the server gave it, before and now, where it differs."""
+    drifts: tuple[Drift, ...] = ()
+    """Models that are served as others than before."""
 
     def of(self, kind: Kind) -> tuple[Change, ...]:
         """Return the changes of a kind."""
@@ -143,7 +144,13 @@ def compare(
     ]
     found.sort(key=_place)
     return Comparison(
-        changes=tuple(found), metrics=_metrics(found), served=_served(found)
+        changes=tuple(found),
+        metrics=_metrics(found),
+        drifts=drifts(
+            (change.before.served, change.now.served)
+            for change in found
+            if change.before and change.now
+        ),
     )
 
 
@@ -222,18 +229,3 @@ def _values(
         if (old.metric, old.version) == (value.metric, value.version):
             pair = (old.value, value.value, value.higher_is_better)
             yield (now.test, name), pair
-
-
-def _served(changes: Iterable[Change]) -> tuple[str, str] | None:
-    """Return the models' names as served, where the same model was asked for."""
-    drifted: Mapping[tuple[str, str], None] = {
-        (change.before.served, change.now.served): None
-        for change in changes
-        if change.before
-        and change.now
-        and change.before.model == change.now.model
-        and change.before.served
-        and change.now.served
-        and change.before.served != change.now.served
-    }
-    return next(iter(drifted), None)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
+from pytest_llmeval.baseline._drift import Snapshot, snapshots_of
 from pytest_llmeval.store.key import fingerprint
 from pytest_llmeval.types import Record
 
@@ -56,8 +57,8 @@ class Standing:
     """What answered, in words: ``openai:gpt-4o``."""
     settings: str | None = None
     """Fingerprint of address and parameters."""
-    served: str | None = None
-    """The model as the server called it."""
+    served: tuple[Snapshot, ...] = ()
+    """The models as their servers called them."""
     judge: str | None = None
     """Fingerprint of what judged, None when nothing did."""
     values: Mapping[str, Value] = field(default_factory=dict)
@@ -83,7 +84,10 @@ class Standing:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types, without what is empty."""
-        return {key: value for key, value in asdict(self).items() if value}
+        data = {key: value for key, value in asdict(self).items() if value}
+        if self.served:
+            data["served"] = [one.to_json() for one in self.served]
+        return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -93,8 +97,12 @@ class Standing:
             TypeError: Something is missing, or there is something else.
         """
         values = {n: Value(**value) for n, value in data.get("values", {}).items()}
-        read = tuple(data.get("read", ()))
-        return cls(**{**data, "values": values, "read": read})
+        parts = {
+            "values": values,
+            "read": tuple(data.get("read", ())),
+            "served": tuple(Snapshot(**one) for one in data.get("served", ())),
+        }
+        return cls(**{**data, **parts})
 
 
 def standing_of(record: Record) -> Standing:
@@ -121,7 +129,11 @@ def standing_of(record: Record) -> Standing:
         prompt=_print_of(call["prompt"] for call in asked if call["prompt"]),
         model=_text_of(_model(call) for call in asked),
         settings=_print_of(_rest(call["settings"]) for call in asked),
-        served=_text_of(str(reply["model"]) for reply in replies if reply.get("model")),
+        served=snapshots_of(
+            (call["role"], _model(call), call["response"])
+            for call in calls
+            if call["response"]
+        ),
         judge=_print_of(_judges(record.samples)),
         values=_values(record.samples),
         reply=replies[-1].get("text") if replies else None,

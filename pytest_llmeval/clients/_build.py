@@ -132,6 +132,8 @@ def _http(entry: ModelEntry, around: Surroundings) -> Backend:
             reply=entry.reply,
             usage=given.get("usage"),
             cost=given.get("cost"),
+            served_model=given.get("served_model"),
+            system_fingerprint=given.get("system_fingerprint"),
             sources=given.get("sources"),
             error=given.get("error"),
         ),

@@ -14,6 +14,7 @@ from pytest_llmeval.clients._base import Request
 from pytest_llmeval.clients._problem import body_text
 from pytest_llmeval.clients._server import Server
 from pytest_llmeval.clients._switches import Switches, hint_of
+from pytest_llmeval.clients._values import word_of
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.types import Response
 
@@ -123,6 +124,7 @@ class DialectBackend:
         return replace(
             response,
             model=response.model or self.model,
+            system_fingerprint=word_of(reply.data.get("system_fingerprint")),
             messages=request.prompt.messages,
             provider=self.dialect.provider,
             latency_seconds=reply.seconds,

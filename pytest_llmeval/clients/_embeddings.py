@@ -12,6 +12,7 @@ from typing import Any
 from pytest_llmeval.clients._completion import usage_of
 from pytest_llmeval.clients._problem import body_text
 from pytest_llmeval.clients._server import Server
+from pytest_llmeval.clients._values import word_of
 from pytest_llmeval.errors import ProviderError, UnscoredError
 from pytest_llmeval.types import Response, packed_vector, unpacked_vector
 
@@ -42,7 +43,8 @@ class Embedder:
             raise self.server.unread(reply, what + body_text(reply)) from None
         return Response(
             text="",
-            model=data.get("model") or self.model,
+            model=word_of(data.get("model")) or self.model,
+            system_fingerprint=word_of(data.get("system_fingerprint")),
             embeddings=vectors,
             usage=usage_of(data.get("usage")),
             latency_seconds=reply.seconds,

@@ -37,6 +37,8 @@ class Paths:
     """None: the reply is a JSON text, or a body that is not JSON."""
     usage: str | None = None
     cost: str | None = None
+    served_model: str | None = None
+    system_fingerprint: str | None = None
     sources: str | None = None
     error: str | None = None
 
@@ -86,6 +88,8 @@ class HttpBackend:
         return Response(
             text=self._text(reply),
             messages=request.prompt.messages,
+            model=self._word(reply, self.paths.served_model),
+            system_fingerprint=self._word(reply, self.paths.system_fingerprint),
             provider="http",
             usage=_usage(self._at(reply, self.paths.usage)),
             cost=self._cost(reply),
@@ -137,6 +141,10 @@ class HttpBackend:
             return None if cost is None else float(cost)
         what = f"the reply has {cost!r} at {self.paths.cost!r} (cost): not US dollars"
         raise self.server.unread(reply, what)
+
+    def _word(self, reply: HttpReply, path: str | None) -> str | None:
+        found = self._at(reply, path)
+        return as_text(found) or None if found is not None else None
 
     @staticmethod
     def _at(reply: HttpReply, path: str | None) -> Any:

@@ -20,6 +20,8 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "usage": ("http",),
     "cost": ("http",),
     "sources": ("http",),
+    "served_model": ("http",),
+    "system_fingerprint": ("http",),
     "error": ("http",),
     "api": ("openai", "local"),
     "api_version": ("openai",),
@@ -73,6 +75,8 @@ def _value(section: Section, key: str) -> Any:
         case "method":
             return section.choice(key, _METHODS)
         case "max_tokens_key" | "usage" | "cost" | "sources" | "error" | "deployment":
+            return section.text(key)
+        case "served_model" | "system_fingerprint":
             return section.text(key)
         case "api_version" if isinstance(section.data[key], date):
             return section.data[key].isoformat()  # as YAML reads 2024-10-21

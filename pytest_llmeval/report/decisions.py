@@ -22,6 +22,7 @@ __all__ = [
     "FLIPS",
     "change_counts",
     "comparison_lines",
+    "drift_texts",
     "gate_lines",
     "gate_text",
     "why_text",
@@ -101,6 +102,9 @@ def comparison_lines(
         return
     decision, comparison = compared.decision, compared.comparison
     yield Line.of()
+    for text in drift_texts(comparison):
+        words = [Segment.of(word, "yellow") for word in page.foreign(text).split()]
+        yield from page.wrap(words, indent="", between=" ")
     yield Line.of(
         Segment.of(f"compared with {page.foreign(compared.name)}: "),
         Segment.of(
@@ -109,10 +113,6 @@ def comparison_lines(
             "bold",
         ),
     )
-    if comparison.served is not None:
-        was, now = map(page.foreign, comparison.served)
-        text = f"  the server answers with another model: {was} before, {now} now"
-        yield Line.of(Segment.of(page.cut_end(text, page.width), "yellow"))
     yield from page.wrap(
         map(Segment.of, change_counts(comparison)), indent="  ", between=page.dot
     )
@@ -125,6 +125,16 @@ def comparison_lines(
             yield from _flips(changes, limit, letter, colour, page)
     if is_verbose:
         yield from _metric_lines(comparison.metrics, page)
+
+
+def drift_texts(comparison: Comparison) -> Iterator[str]:
+    """Yield what to know before all else: another model answers than before."""
+    for drift in comparison.drifts:
+        name = "" if drift.part == "model" else " by system_fingerprint"
+        yield (
+            f"another snapshot answers for {drift.role} {drift.asked}{name}: "
+            f"{', '.join(drift.before)} before, {', '.join(drift.now)} now"
+        )
 
 
 def change_counts(comparison: Comparison) -> Iterator[str]:

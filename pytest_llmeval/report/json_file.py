@@ -56,6 +56,7 @@ def _gate(result: GateResult) -> dict[str, Any]:
 def _compared(compared: Compared) -> dict[str, Any]:
     comparison = compared.comparison
     return {
+        "drift": [asdict(drift) for drift in comparison.drifts],
         "baseline": compared.name,
         "state": compared.decision.state,
         "reason": compared.decision.reason,
@@ -81,7 +82,6 @@ def _compared(compared: Compared) -> dict[str, Any]:
             }
             for metric in comparison.metrics
         ],
-        "served": list(comparison.served) if comparison.served else None,
     }
 
 

@@ -15,6 +15,7 @@ from pytest_llmeval.diffs import cut, printable
 from pytest_llmeval.report.decisions import (
     FLIPS,
     change_counts,
+    drift_texts,
     gate_text,
     why_text,
 )
@@ -118,6 +119,9 @@ def _comparison(report: Report) -> Iterator[str]:
         return
     decision, comparison = report.compared.decision, report.compared.comparison
     yield ""
+    for text in drift_texts(comparison):
+        yield f"**Drift**: {code(text)}"
+        yield ""
     yield (
         f"Compared with {code(report.compared.name)}: **{decision.state}** "
         f"({code(decision.reason)})"

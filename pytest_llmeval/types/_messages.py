@@ -110,6 +110,8 @@ class Response:
     """The messages sent."""
     model: str | None = None
     """The model's name as the server gave it."""
+    system_fingerprint: str | None = None
+    """The server's mark of the set-up that answered, where it gives one."""
     provider: str = ""
     """The part of the spec before the colon (``openai``, ``python``, ``column``)."""
     finish_reason: str | None = None
@@ -175,6 +177,7 @@ class Response:
         data = {
             "text": self.text,
             "model": self.model,
+            "system_fingerprint": self.system_fingerprint,
             "provider": self.provider,
             "finish_reason": self.finish_reason,
             "usage": self.usage.to_json() if self.usage else None,

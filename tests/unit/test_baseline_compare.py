@@ -117,13 +117,12 @@ def test_another_row_metric_or_judge_makes_a_case_incomparable(
         ({"prompt": "p9"}, "prompt"),
         ({"model": "openai:n"}, "model (openai:m → openai:n)"),
         ({"settings": "s9"}, "address or parameters"),
-        ({"served": "m-2"}, "model snapshot (m-1 → m-2)"),
     ],
 )
 def test_another_prompt_or_model_is_named_and_compared(
     change: dict[str, Any], part: str
 ) -> None:
-    before = standing(served="m-1", prompt="p1")
+    before = standing(prompt="p1")
     now = replace(before, status="failed", **change)
 
     (found,) = compare([now], [before]).changes
@@ -209,14 +208,6 @@ def test_metrics_are_compared_over_the_pairs_that_have_both_values() -> None:
 
     assert (metric.name, metric.difference.n) == ("f1", 2)
     assert metric.difference.mean == pytest.approx(0)
-
-
-def test_a_model_that_is_served_by_another_name_is_told() -> None:
-    before = standing(served="m-2024-01")
-
-    comparison = compare([standing(served="m-2024-09")], [before])
-
-    assert comparison.served == ("m-2024-01", "m-2024-09")
 
 
 def test_must_pass_cases_that_were_lost_are_told_apart() -> None:

@@ -14,6 +14,7 @@ from typing import Any, TypeGuard
 
 from pytest_llmeval.clients._completion import first_choice, usage_of
 from pytest_llmeval.clients._server import Server
+from pytest_llmeval.clients._values import word_of
 from pytest_llmeval.clients.likelihoods._tokens import Asked, NoLikelihoodError, Token
 from pytest_llmeval.types import Response
 
@@ -38,7 +39,8 @@ class EchoRoute:
         tokens = echoed_tokens(reply.data, asked.whole)
         return Response(
             text="",
-            model=reply.data.get("model") or self.model,
+            model=word_of(reply.data.get("model")) or self.model,
+            system_fingerprint=word_of(reply.data.get("system_fingerprint")),
             likelihood=asked.likelihood(tokens),
             usage=usage_of(reply.data.get("usage")),
             latency_seconds=reply.seconds,

@@ -11,6 +11,7 @@ from typing import Any
 from pytest_llmeval.report.decisions import (
     FLIPS,
     change_counts,
+    drift_texts,
     gate_text,
     why_text,
 )
@@ -64,6 +65,7 @@ def html_text(report: Report) -> str:
         usage_of=lambda row: list(usage_texts(row.tokens, row.cost, row.latency)),
         gates=[(result, gate_text(result)) for result in report.gates],
         counts=list(_counts(report)),
+        drift=drift_texts(report.compared.comparison) if report.compared else (),
         flips=list(_flips(report)),
         histograms=list(histograms(report)),
         tag_rates=tag_rates(report.cases),
