@@ -11,6 +11,7 @@ from pytest_llmeval.clients._base import (
     Owner,
     Request,
     never_waits,
+    sent_by,
 )
 from pytest_llmeval.clients._clients import Clients
 from pytest_llmeval.clients._cut import CutAccepted
@@ -33,6 +34,7 @@ __all__ = [
     "members_of",
     "never_waits",
     "remove_shared",
+    "sent_by",
     "without_embeddings",
     "without_likelihoods",
 ]

@@ -70,13 +70,19 @@ class Address:
 
     def __str__(self) -> str:
         """The address as it may be shown and written: no secret in it."""
-        return self._with(part.shown() for part in self._parts)
+        return self.shown_url("")
 
     __repr__ = __str__
 
     def url(self, path: str) -> str:
         """Return the address of a path below, as it may be shown."""
         return f"{self.base}{path}"
+
+    def shown_url(self, path: str) -> str:
+        """Return where a request goes, query and all, no secret in it."""
+        path, _, own = path.partition("?")
+        query = "&".join(filter(None, [*(part.shown() for part in self._parts), own]))
+        return f"{self.base}{path}{'?' if query else ''}{query}"
 
     def query(self) -> Secret | None:
         """Return the query to send, None when there is none.
@@ -106,10 +112,6 @@ class Address:
             return Secret(part.value)
         what = f"{self.model}: {part.name!r} in the query of base_url"
         return Secret(quote(filled(part.value, what=what).reveal(), safe=""))
-
-    def _with(self, parts: Iterable[str]) -> str:
-        query = "&".join(parts)
-        return f"{self.base}?{query}" if query else self.base
 
 
 def _problem(base: str) -> str | None:

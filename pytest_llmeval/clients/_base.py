@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from pytest_llmeval.types import Case, Prompt, Response
+from pytest_llmeval.errors import LLMEvalError
+from pytest_llmeval.types import Case, Prompt, Response, Sent
 
 __all__ = [
     "Ability",
@@ -19,8 +20,10 @@ __all__ = [
     "GivenText",
     "Owner",
     "Request",
+    "Sender",
     "Trail",
     "never_waits",
+    "sent_by",
 ]
 
 
@@ -137,3 +140,26 @@ class Able(Protocol):
     @property
     def abilities(self) -> frozenset[Ability]:
         """What its `answer` also takes: requests with a `given` text, or with `texts`."""
+
+
+@runtime_checkable
+class Sender(Protocol):
+    """A backend that can say what it sends."""
+
+    def sent(self, request: Request) -> Sent | None:
+        """Return what goes over the wire for a request, None where it can't be said.
+
+        Raises:
+            LLMEvalError: Nothing does: it can't be asked like this.
+        """
+
+
+def sent_by(backend: Backend, request: Request) -> Sent | None:
+    """Return what a backend, or the one it wraps, sends; None when nothing is sent."""
+    layer: Any = backend
+    while not (layer is None or isinstance(layer, Sender)):
+        layer = getattr(layer, "inner", None)
+    try:
+        return None if layer is None else layer.sent(request)
+    except LLMEvalError:
+        return None

@@ -16,7 +16,7 @@ from pytest_llmeval.clients._server import Server
 from pytest_llmeval.clients._switches import Switches, hint_of
 from pytest_llmeval.clients._values import word_of
 from pytest_llmeval.errors import ConfigError
-from pytest_llmeval.types import Response
+from pytest_llmeval.types import Response, Sent
 
 __all__ = ["Dialect", "DialectBackend", "NoAnswerError", "check_params"]
 
@@ -101,10 +101,7 @@ class DialectBackend:
             ProviderError: There is none; the server's own words are in the text.
             ConfigError: A parameter can't be sent.
         """
-        check_params(self.name, request.params)
-        whole = self.switches.applied(request, self.params)
-        body = self.switches.without(self.dialect.body(self.model, whole))
-        path = self.dialect.path(self.model)
+        whole, path, body = self._said(request)
 
         def hint(said: str, sent: Mapping[str, Any]) -> str:
             # A provider's own names for parameters stand deeper in some bodies.
@@ -129,6 +126,22 @@ class DialectBackend:
             provider=self.dialect.provider,
             latency_seconds=reply.seconds,
         )
+
+    def sent(self, request: Request) -> Sent:
+        """Return what goes over the wire.
+
+        Raises:
+            ConfigError: A parameter can't be sent.
+        """
+        _, path, body = self._said(request)
+        return self.server.shown("POST", path, body)
+
+    def _said(self, request: Request) -> tuple[Request, str, dict[str, Any]]:
+        """Return a request with all its parameters, where it goes, and its body."""
+        check_params(self.name, request.params)
+        whole = self.switches.applied(request, self.params)
+        body = self.switches.without(self.dialect.body(self.model, whole))
+        return whole, self.dialect.path(self.model), body
 
     async def close(self) -> None:
         """Close the connections."""

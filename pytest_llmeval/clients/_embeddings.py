@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from pytest_llmeval.clients._completion import usage_of
 from pytest_llmeval.clients._problem import body_text
 from pytest_llmeval.clients._server import Server
 from pytest_llmeval.clients._values import word_of
 from pytest_llmeval.errors import ProviderError, UnscoredError
-from pytest_llmeval.types import Response, packed_vector, unpacked_vector
+from pytest_llmeval.types import Response, Sent, packed_vector, unpacked_vector
 
 __all__ = ["Embedder", "read_vectors", "without_embeddings"]
+
+_PATH: Final = "/embeddings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +35,7 @@ class Embedder:
         Raises:
             ProviderError: The server refused, or sent something else.
         """
-        body = {"model": self.model, "input": list(texts), **self.params}
-        reply = await self.server.ask("/embeddings", body)
+        reply = await self.server.ask(_PATH, self._body(texts))
         data = reply.data if isinstance(reply.data, Mapping) else {}
         try:
             vectors = _packed(_in_order(data, len(texts)))
@@ -49,6 +50,13 @@ class Embedder:
             usage=usage_of(data.get("usage")),
             latency_seconds=reply.seconds,
         )
+
+    def sent(self, texts: Sequence[str]) -> Sent:
+        """Return what goes over the wire."""
+        return self.server.shown("POST", _PATH, self._body(texts))
+
+    def _body(self, texts: Sequence[str]) -> dict[str, Any]:
+        return {"model": self.model, "input": list(texts), **self.params}
 
 
 def read_vectors(value: Any, count: int, what: str) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-__all__ = ["HttpReply", "Wire"]
+__all__ = ["HttpReply", "Wire", "encoded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class Wire:
 
         import httpx
 
-        content = b"" if body is None else _encoded(body)
+        content = b"" if body is None else encoded(body)
         async with self._slot(url) as slot:
             try:
                 async with asyncio.timeout(self.deadline_seconds):
@@ -190,7 +190,12 @@ class Wire:
         return self._all[-1]
 
 
-def _encoded(body: Any) -> bytes:
+def encoded(body: Any) -> bytes:
+    """Return a body as it is sent.
+
+    Raises:
+        ConfigError: It is no JSON.
+    """
     try:
         return json.dumps(body, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as exc:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pytest_llmeval.errors import ConfigError, ProviderError
 from pytest_llmeval.redact import MARK, redact_headers
 
-__all__ = ["Keys", "Secret", "filled", "variables_in"]
+__all__ = ["Keys", "Secret", "filled", "variables_in", "with_scheme"]
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 #: What a header's name may be made of (RFC 9110, section 5.6.2).
@@ -33,6 +33,11 @@ class Secret:
 
     def __repr__(self) -> str:
         return "Secret('***')"
+
+
+def with_scheme(header: str, key: str) -> str:
+    """Return what a header says with a key: after the word Bearer, where it takes one."""
+    return f"Bearer {key}" if header == "authorization" else key
 
 
 def variables_in(text: str) -> list[str]:
@@ -150,6 +155,25 @@ class Keys:
             what = f"the header {name!r}"
             found[name] = filled(text, what=f"{self._model}: {what}")
             self._refuse_unsendable(found[name], what)
+        return found
+
+    def shown(self, key_header: str) -> dict[str, str]:
+        """Return the headers that sign a request, with the variables they are from.
+
+        Args:
+            key_header: The header the key goes into.
+        """
+        found = {}
+        is_set = bool(self._variable) and bool(
+            os.environ.get(self._variable, "").strip()
+        )
+        if is_set or (self._is_required and self._own_header is None):
+            found[key_header] = with_scheme(key_header, f"${{{self._variable}}}")
+        hidden = redact_headers(self._headers)
+        for name, text in self._headers.items():
+            shown = text if variables_in(text) else hidden[name]
+            found = {k: v for k, v in found.items() if k.lower() != name.lower()}
+            found[name] = shown
         return found
 
     def secrets(self) -> Iterable[str]:

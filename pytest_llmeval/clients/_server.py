@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_llmeval.clients._address import Address
-from pytest_llmeval.clients._http import HttpReply, Wire
-from pytest_llmeval.clients._keys import Keys
+from pytest_llmeval.clients._http import HttpReply, Wire, encoded
+from pytest_llmeval.clients._keys import Keys, with_scheme
 from pytest_llmeval.clients._problem import Problem, body_text, problem_of
 from pytest_llmeval.clients._stream import BrokenStreamError
 from pytest_llmeval.clients._transport import proxy_secrets
 from pytest_llmeval.errors import ProviderError, did_you_mean
 from pytest_llmeval.redact import Redactor
+from pytest_llmeval.types import Sent
 
 if TYPE_CHECKING:
     import httpx
@@ -25,6 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["Server"]
 
 _MOST_MODELS = 20
+#: Of every request.
+_HEADERS: Final = {
+    "accept": "application/json",
+    "accept-encoding": "gzip, deflate",
+    "content-type": "application/json",
+    "user-agent": "pytest-llmeval",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +110,22 @@ class Server:
         except ProviderError as exc:
             raise self.clean(exc) from None
 
+    def shown(self, method: str, path: str, body: Any = None) -> Sent:
+        """Return what `send` sends, without its secrets.
+
+        Raises:
+            ConfigError: The body can't be sent.
+        """
+        signed = self.keys.shown(self.key_header)
+        names = {name.lower() for name in signed}
+        own = {**_HEADERS, **self.headers}
+        return Sent(
+            method=method,
+            url=self.address.shown_url(path),
+            headers={**{k: v for k, v in own.items() if k not in names}, **signed},
+            body=None if body is None else encoded(body).decode(),
+        )
+
     async def refused(self, problem: Problem, hint: str = "") -> ProviderError:
         """Return the error of a reply that is no answer."""
         text = f"{self.name}: {problem}{hint}"
@@ -164,14 +188,11 @@ class Server:
         await self.wire.close()
 
     def _sign(self, request: httpx.Request) -> httpx.Request:
-        request.headers["accept"] = "application/json"
-        request.headers["accept-encoding"] = "gzip, deflate"
-        request.headers["content-type"] = "application/json"
-        request.headers["user-agent"] = "pytest-llmeval"
-        request.headers.update(self.headers)
+        request.headers.update({**_HEADERS, **self.headers})
         if (key := self.keys.key) is not None:
-            scheme = "Bearer " if self.key_header == "authorization" else ""
-            request.headers[self.key_header] = scheme + key.reveal()
+            request.headers[self.key_header] = with_scheme(
+                self.key_header, key.reveal()
+            )
         for name, value in self.keys.headers.items():
             request.headers[name] = value.reveal()
         if (query := self.address.query()) is not None:

@@ -16,7 +16,7 @@ from pytest_llmeval.clients._problem import Problem, body_text, problem_of
 from pytest_llmeval.clients._server import Server
 from pytest_llmeval.clients._values import at_path, what_is_there
 from pytest_llmeval.errors import ConfigError
-from pytest_llmeval.types import Response, Usage, as_text
+from pytest_llmeval.types import Response, Sent, Usage, as_text, clean_text
 
 __all__ = ["HttpBackend", "Paths"]
 
@@ -77,12 +77,7 @@ class HttpBackend:
             ProviderError: There is none; the server's own words are in the text.
             UnscoredError: The row lacks what the body takes from it.
         """
-        body = self.body.filled(self._whole(request))
-        reply = await (
-            self.server.send("GET", _query(body))
-            if self.method == "GET"
-            else self.server.send(self.method, "", body)
-        )
+        reply = await self.server.send(*self._said(request))
         if (problem := self._problem(reply)) is not None:
             raise await self.server.refused(problem)
         return Response(
@@ -101,6 +96,21 @@ class HttpBackend:
     async def close(self) -> None:
         """Close the connections."""
         await self.server.close()
+
+    def sent(self, request: Request) -> Sent:
+        """Return what goes over the wire.
+
+        Raises:
+            LLMEvalError: The body can't be filled from this row.
+        """
+        return self.server.shown(*self._said(request))
+
+    def _said(self, request: Request) -> tuple[str, str, Any]:
+        """Return method, path and body of a request."""
+        body = self.body.filled(self._whole(request))
+        if self.method == "GET":
+            return "GET", _query(body), None
+        return self.method, "", body
 
     def _whole(self, request: Request) -> Request:
         return replace(request, params={**self.params, **request.params})
@@ -164,7 +174,9 @@ def _query(body: Any) -> str:
         raise ConfigError(message)
     if not body:
         return ""
-    return "?" + urlencode({name: as_text(value) for name, value in body.items()})
+    return "?" + urlencode(
+        {clean_text(name): clean_text(as_text(value)) for name, value in body.items()}
+    )
 
 
 def _usage(data: Any) -> Usage | None:

@@ -10,7 +10,7 @@ from pytest_llmeval.clients._dialect import DialectBackend
 from pytest_llmeval.clients._embeddings import Embedder
 from pytest_llmeval.clients.likelihoods import LikelihoodAsker
 from pytest_llmeval.errors import ConfigError
-from pytest_llmeval.types import Response
+from pytest_llmeval.types import Response, Sent
 
 __all__ = ["OpenAIBackend"]
 
@@ -76,6 +76,16 @@ class OpenAIBackend:
         else:
             return await self.inner.answer(request)
         return replace(response, provider=self.inner.dialect.provider)
+
+    def sent(self, request: Request) -> Sent | None:
+        """Return what goes over the wire; for a likelihood that may be several requests.
+
+        Raises:
+            ConfigError: A parameter can't be sent.
+        """
+        if request.texts:
+            return self.embedder.sent(request.texts)
+        return None if request.given is not None else self.inner.sent(request)
 
     async def close(self) -> None:
         """Close the connections."""

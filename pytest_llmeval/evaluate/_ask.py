@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from pytest_llmeval.clients import Backend, CutAccepted, Request
+from pytest_llmeval.clients import Backend, CutAccepted, Request, sent_by
 from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.recorder import SampleRun
 from pytest_llmeval.types import Call, Response
@@ -39,6 +40,7 @@ async def ask(
                 settings=_settings(backend, request),
                 attempts=request.trail.attempts,
                 waits=tuple(request.trail.waits),
+                look=partial(sent_by, backend, request),
             )
         )
     if problem is not None:

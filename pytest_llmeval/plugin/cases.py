@@ -15,7 +15,7 @@ from pytest_llmeval.plugin.samples import Samples
 from pytest_llmeval.plugin.variants import label_of
 from pytest_llmeval.recorder import CaseRun
 from pytest_llmeval.store.key import fingerprint
-from pytest_llmeval.types import Case, Check, Fingerprints, Record, as_text
+from pytest_llmeval.types import Case, Check, Fingerprints, Record, Sample, as_text
 
 __all__ = ["case_run", "forget_run", "record_of"]
 
@@ -90,10 +90,17 @@ def record_of(samples: Samples, outcome: Outcome, seconds: float) -> Record:
         repeat=run.plan.repeat,
         min_sample_rate=run.plan.min_sample_rate,
         samples=tuple(
-            replace(kept, checks=tuple(map(_explained, kept.checks))).to_json()
-            for kept in samples.kept(outcome)
+            _whole(kept, outcome).to_json() for kept in samples.kept(outcome)
         ),
     )
+
+
+def _whole(sample: Sample, outcome: Outcome) -> Sample:
+    """Return a sample with all that a reader of a case that did not pass looks for."""
+    calls = sample.calls
+    if outcome.status in {"failed", "unscored"}:
+        calls = tuple(call.looked_into() for call in calls)
+    return replace(sample, calls=calls, checks=tuple(map(_explained, sample.checks)))
 
 
 def _explained(check: Check) -> Check:

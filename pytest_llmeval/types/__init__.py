@@ -22,6 +22,7 @@ from pytest_llmeval.types._messages import (
     Origin,
     Prompt,
     Response,
+    Sent,
     Usage,
 )
 from pytest_llmeval.types._record import (
@@ -60,6 +61,7 @@ __all__ = [
     "Response",
     "Sample",
     "Score",
+    "Sent",
     "Source",
     "Status",
     "Usage",

@@ -95,6 +95,26 @@ class Usage:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """A request as it goes over the wire, with ``${VARIABLE}`` where a secret stands."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: str | None = None
+    """JSON in ASCII."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON types."""
+        return {
+            "method": self.method,
+            "url": clean_json(self.url),
+            "headers": clean_json(self.headers),
+            "body": self.body,
+        }
+
+
 Origin = Literal["live", "cache", "recording", "column"]
 
 #: Where replies may come from, and whether they are kept.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Self
 
-from pytest_llmeval.types._messages import Prompt, Response
+from pytest_llmeval.types._messages import Prompt, Response, Sent
 from pytest_llmeval.types._score import Check
 from pytest_llmeval.types._text import clean_json, clean_text
 
@@ -51,9 +51,20 @@ class Call:
     """Requests that were sent for it; none where a reply was on file."""
     waits: tuple[float, ...] = ()
     """Seconds between an attempt and the next one."""
+    sent: Sent | None = None
+    """What went over the wire, once `looked_into`."""
+    look: Callable[[], Sent | None] | None = field(
+        default=None, repr=False, compare=False
+    )
+    """Finds out what went over the wire."""
+
+    def looked_into(self) -> Self:
+        """Return the call with all there is, as it is kept of a case that failed."""
+        return replace(self, sent=self.look(), look=None) if self.look else self
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types."""
+        sent = {} if self.sent is None else {"sent": self.sent.to_json()}
         return {
             "role": self.role,
             "client": self.client,
@@ -64,6 +75,7 @@ class Call:
             "cause": self.cause,
             "attempts": self.attempts,
             "waits": [round(seconds, 3) for seconds in self.waits],
+            **sent,
         }
 
 

@@ -8,7 +8,16 @@ from typing import Any
 from pytest_llmeval.baseline import Compared, compare, decide, standing_of
 from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.files import write
-from pytest_llmeval.types import Call, Check, Message, Prompt, Record, Response, Sample
+from pytest_llmeval.types import (
+    Call,
+    Check,
+    Message,
+    Prompt,
+    Record,
+    Response,
+    Sample,
+    Sent,
+)
 
 HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)></noscript>"
@@ -40,12 +49,19 @@ def record(
     response = Response(
         text=reply, model="m-1", provider="openai", latency_seconds=0.5, cost=0.001
     )
+    sent = Sent(
+        method="POST",
+        url="https://api.example/v1/chat/completions",
+        headers={"authorization": "Bearer ${OPENAI_API_KEY}"},
+        body='{"model": "m-1"}',
+    )
     asked = Call(
         role="generator",
         client="app",
         prompt=prompt,
         response=response,
         settings=settings,
+        sent=None if status == "passed" else sent,
     )
     verdict = {
         "verdict": "FAIL",

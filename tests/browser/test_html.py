@@ -124,7 +124,7 @@ def test_a_case_shows_what_it_takes_to_judge_it(mixed_page: Page) -> None:
     dialog.locator("summary:has-text('curl')").click()
     curl = dialog.locator("[aria-label=curl]").inner_text()
     assert "curl https://api.example/v1/chat/completions" in curl
-    assert "$OPENAI_API_KEY" in curl
+    assert "${OPENAI_API_KEY}" in curl
 
 
 def test_keys_go_to_the_next_case_and_back(mixed_page: Page) -> None:

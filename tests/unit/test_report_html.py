@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from html.parser import HTMLParser
 from importlib.resources import files
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 
 from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.files import text_of
-from pytest_llmeval.report.html._curl import curl_command
 from pytest_llmeval.report.html._inert import embedded_json, visible
 from tests.browser.reports import HOSTILE, mixed, record
 
@@ -143,50 +141,6 @@ def test_the_value_of_a_case_is_that_of_the_check_that_failed() -> None:
     ).scripts
 
     assert json.loads(data)["cases"][0]["value"] == 0.25
-
-
-def call(**settings: Any) -> dict[str, Any]:
-    prompt = [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "it's $HOME & `id`"},
-    ]
-    return {"prompt": prompt, "settings": settings}
-
-
-@pytest.mark.parametrize(
-    ("provider", "path", "header"),
-    [
-        ("openai", "/chat/completions", "Authorization: Bearer $OPENAI_API_KEY"),
-        ("openai-responses", "/responses", "Authorization: Bearer $OPENAI_API_KEY"),
-        ("anthropic", "/messages", "x-api-key: $ANTHROPIC_API_KEY"),
-        ("gemini", "/models/m:generateContent", "x-goog-api-key: $GEMINI_API_KEY"),
-    ],
-)
-def test_a_curl_command_asks_the_same(provider: str, path: str, header: str) -> None:
-    text = curl_command(
-        call(provider=provider, model="m", base_url="http://h/v1", params={"top_p": 1})
-    )
-
-    assert text is not None
-    words = shlex.split(text)
-    assert words[:2] == ["curl", f"http://h/v1{path}"]
-    assert header in words
-    body = words[words.index("-d") + 1]
-    assert "it's $HOME & `id`" in json.dumps(json.loads(body), ensure_ascii=False)
-    assert "Be brief." in body
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"provider": "local", "model": "smollm2"},
-        {"provider": "column", "model": "reply"},
-        {"provider": "openai", "model": "m"},
-        {},
-    ],
-)
-def test_what_no_wire_was_asked_for_has_no_curl(settings: dict[str, Any]) -> None:
-    assert curl_command(call(**settings)) is None
 
 
 # --- contrast ------------------------------------------------------------------------

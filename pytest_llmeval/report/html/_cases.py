@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from pytest_llmeval.baseline import Change
 from pytest_llmeval.diffs import word_diff
+from pytest_llmeval.report.curl import curl_command
 from pytest_llmeval.report.decisions import why_text
-from pytest_llmeval.report.html._curl import curl_command
 from pytest_llmeval.report.model import Report
 from pytest_llmeval.report.replies import call_under_test
 from pytest_llmeval.types import Record, as_text
@@ -63,9 +63,7 @@ def _case(record: Record) -> dict[str, Any]:
         "seconds": round(record.seconds, 4),
         "rerun": record.rerun,
         "row": row,
-        "samples": [
-            _sample(sample, record.status != "passed") for sample in record.samples
-        ],
+        "samples": [_sample(sample) for sample in record.samples],
     }
 
 
@@ -84,7 +82,7 @@ def _model(record: Record) -> str:
     return record.params.get("generator", "")
 
 
-def _sample(sample: Mapping[str, Any], is_looked_into: bool) -> dict[str, Any]:
+def _sample(sample: Mapping[str, Any]) -> dict[str, Any]:
     call = call_under_test(sample)
     response = (call and call["response"]) or {}
     reply = response.get("text")
@@ -96,10 +94,7 @@ def _sample(sample: Mapping[str, Any], is_looked_into: bool) -> dict[str, Any]:
         "reply": given if reply is None else reply,
         "scored": given if given is not None and given != reply else None,
         "checks": [_check(check) for check in sample["checks"]],
-        "calls": [
-            _call(one, call is one, is_looked_into)
-            for one in _without_repeats(sample["calls"])
-        ],
+        "calls": [_call(one, call is one) for one in _without_repeats(sample["calls"])],
         "attachments": sample["attachments"],
     }
 
@@ -114,9 +109,7 @@ def _check(check: Mapping[str, Any]) -> dict[str, Any]:
     return {name: check[name] for name in _CHECK if check.get(name) is not None}
 
 
-def _call(
-    call: Mapping[str, Any], is_under_test: bool, is_looked_into: bool
-) -> dict[str, Any]:
+def _call(call: Mapping[str, Any], is_under_test: bool) -> dict[str, Any]:
     response = call["response"] or {}
     usage = response.get("usage") or {}
     data = {
@@ -138,7 +131,7 @@ def _call(
         "finish": response.get("finish_reason"),
         "reasoning": response.get("reasoning"),
         "tools": response.get("tool_calls") or None,
-        "curl": curl_command(call) if is_looked_into else None,
+        "curl": curl_command(call),
     }
     return {name: value for name, value in data.items() if value is not None}
 
