@@ -49,8 +49,19 @@ def add(subparsers: Any) -> ArgumentParser:
     parser.add_argument(
         "--score-map", metavar="JSON", help='labels: {"Good": 1, "Bad": 0}'
     )
-    parser.add_argument("--language", default="en", metavar="en|ja|de")
-    parser.add_argument("--votes", type=int, default=1, metavar="N")
+    parser.add_argument(
+        "--language",
+        default="en",
+        metavar="en|ja|de",
+        help="of the judge's instructions (default: en)",
+    )
+    parser.add_argument(
+        "--votes",
+        type=int,
+        default=1,
+        metavar="N",
+        help="how often the judge is asked about each reply (default: once)",
+    )
     parser.add_argument(
         "--gate", action="append", metavar="GATE", help="such as 'kappa >= 0.6'"
     )

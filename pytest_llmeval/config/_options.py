@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_llmeval.config._check import Section, plain
 
@@ -13,28 +13,40 @@ __all__ = ["OPTIONS", "options_of", "refuse_idle"]
 _SERVERS: Final = ("openai", "openai-responses", "anthropic", "gemini", "http")
 _MODELS: Final = ("openai", "openai-responses", "anthropic", "gemini", "local")
 _METHODS: Final = ("POST", "GET", "PUT", "PATCH", "DELETE")
-#: The keys, and the providers that know each.
-OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "body": ("http",),
-    "method": ("http",),
-    "usage": ("http",),
-    "cost": ("http",),
-    "sources": ("http",),
-    "served_model": ("http",),
-    "system_fingerprint": ("http",),
-    "error": ("http",),
-    "api": ("openai", "local"),
-    "api_version": ("openai",),
-    "deployment": ("openai",),
-    "stream": ("openai",),
-    "json_schema": _MODELS,
-    "omit": _MODELS,
-    "max_tokens_key": ("openai", "local"),
-    "system_role": _MODELS,
+
+
+class Key(NamedTuple):
+    """A key that some providers know."""
+
+    providers: tuple[str, ...]
+    meaning: str
+
+
+OPTIONS: Final[Mapping[str, Key]] = {
+    "body": Key(("http",), "the request's JSON, as templates"),
+    "method": Key(("http",), "`POST`, `GET`, `PUT`, `PATCH` or `DELETE`"),
+    "usage": Key(("http",), "dotted path of the tokens"),
+    "cost": Key(("http",), "dotted path of the US dollars"),
+    "sources": Key(("http",), "dotted path of the passages used"),
+    "served_model": Key(("http",), "dotted path of the model that answered"),
+    "system_fingerprint": Key(("http",), "dotted path of its configuration's mark"),
+    "error": Key(("http",), "dotted path of an error in a reply with a good status"),
+    "api": Key(("openai", "local"), "`chat` or `completions`"),
+    "api_version": Key(("openai",), "of Azure"),
+    "deployment": Key(("openai",), "of Azure"),
+    "stream": Key(("openai",), "for a server that sends nothing but streams"),
+    "json_schema": Key(
+        _MODELS, "`true`: the server holds a judge to its verdict's form"
+    ),
+    "omit": Key(_MODELS, "parameters that are never sent"),
+    "max_tokens_key": Key(("openai", "local"), "the name max_tokens is sent under"),
+    "system_role": Key(
+        _MODELS, "`system`, `developer` or `user`: who says the system's text"
+    ),
 }
 
 #: Keys that have a field of their own, and the providers for which they do something.
-_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+_FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "base_url": _SERVERS,
     "ca_bundle": _SERVERS,
     "reply": ("python", "http"),
@@ -48,7 +60,8 @@ def refuse_idle(section: Section, provider: str) -> None:
     Raises:
         ConfigError: There is one.
     """
-    for key, providers in {**OPTIONS, **_FIELDS}.items():
+    providers_of = {name: key.providers for name, key in OPTIONS.items()} | _FIELDS
+    for key, providers in providers_of.items():
         if section.data.get(key) is not None and provider not in providers:
             message = f"{key} is for {', '.join(providers)}, not for {provider}"
             raise section.fail(message, key)

@@ -20,12 +20,17 @@ class CalibrationMarker:
     """What the marker says."""
 
     labels: Any
+    """The labelled replies: a dataset as the `llmeval` marker takes it."""
     judge: Any = None
+    """The judge; by default that of the suite."""
     label: Any = "label"
     """The column with a person's word."""
     columns: Any = None
+    """As in the `llmeval` marker."""
     limit: int | None = None
+    """How many rows to take, from the first."""
     gate: Any = "kappa >= 0.6"
+    """Bars, ``kappa``, ``accuracy`` or ``undecided``; None for none."""
 
     def as_evaluation(self) -> Mapping[str, Any]:
         """Return it in the keywords of the `llmeval` marker."""

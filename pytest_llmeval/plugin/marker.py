@@ -23,17 +23,30 @@ class Marker:
     """What the markers of a test say together."""
 
     dataset: Any = None
+    """A path or glob beside the test file, a list of rows, or a callable that returns one."""
     columns: Any = None
+    """Where our fields stand, ``{our_field: "their.path"}``, or a preset's name."""
     prompt: Any = None
+    """A template, its path, or a callable; a list of them is a matrix."""
     system: Any = None
+    """The system's text, as a template, its path, or a callable."""
     generator: Any = None
+    """The model under test: a spec, a name of llmeval.yaml, a mapping or a callable; a
+    list of them is a matrix."""
     judge: Any = None
+    """The judge: a spec, a name of llmeval.yaml, a mapping or a callable."""
     kind: Any = None
+    """The kind of the rows, for `assert_case`: a name, or a mapping with options."""
     limit: int | None = None
+    """How many rows to take, from the first."""
     concurrency: int | None = None
+    """How many bodies of this test run at once."""
     repeat: int | None = None
+    """How often each body runs (default: once)."""
     min_sample_rate: float | None = None
+    """The share of the samples that must pass (default: all)."""
     gate: Any = None
+    """Bars for all cases together, ``"pass_rate >= 0.9"``, one or a list."""
     is_calibration: bool = False
     """One verdict a row is held against a person's: there are no repeats."""
 

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib.util
+import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pytest_llmeval
+from pytest_llmeval.cli import parser
+from pytest_llmeval.config import Config
+from pytest_llmeval.config._model import Limits
+from pytest_llmeval.config._spec import _KEYS
+from pytest_llmeval.metrics import metric_names
+from pytest_llmeval.plugin import calibration_marker, fixtures, hookspecs, marker
+from pytest_llmeval.plugin.options import OPTIONS
+
+ROOT = Path(__file__).parents[2]
+LISTED = ROOT / "tests" / "data" / "public_names.txt"
 
 #: What a pytest run without evaluations must not pay for.
 HEAVY = ("httpx", "jinja2", "yaml", "asyncio", "sqlite3", "tenacity")
@@ -134,3 +150,78 @@ print(*sorted({{"pytest", "httpx", "sqlite3"}} & set(sys.modules)))
 
 def test_the_package_says_that_it_is_typed() -> None:
     assert (Path(pytest_llmeval.__file__).parent / "py.typed").exists()
+
+
+# --- the whole surface, against a list that is committed ----------------------------------
+
+
+def test_the_surface_is_what_is_listed() -> None:
+    """Users rely on these names: none goes, and none comes, without a line of the list."""
+    listed = LISTED.read_text("utf-8").splitlines()
+    there = list(surface())
+
+    assert sorted(set(listed) - set(there)) == []
+    assert sorted(set(there) - set(listed)) == [], f"add these to {LISTED}"
+    assert listed == sorted(set(listed))
+
+
+def test_the_reference_says_what_the_code_says() -> None:
+    path = ROOT / "docs" / "_reference.py"
+    spec = importlib.util.spec_from_file_location("docs_reference", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    pages = {
+        p.name: p.read_text("utf-8") for p in (path.parent / "reference").iterdir()
+    }
+
+    stale = [name for name, text in module.pages().items() if pages.get(name) != text]
+
+    assert stale == [], "python docs/_reference.py writes them anew"
+    assert set(pages) == set(module.pages())
+
+
+def surface() -> Iterator[str]:
+    yield from (f"import {name}" for name in pytest_llmeval.__all__)
+    yield from (f"marker llmeval {name}" for name in marker._SIGNATURE.parameters)
+    for name in calibration_marker._SIGNATURE.parameters:
+        yield f"marker llmeval_calibration {name}"
+    yield from (f"fixture {name}" for name in (*fixtures.NAMES, "case"))
+    yield from (f"hook {name}" for name in hookspecs.__all__)
+    yield from (f"metric {name}" for name in metric_names())
+    for option in OPTIONS:
+        yield f"option {option.flag}"
+        yield f"ini {option.key}"
+    yield from ("ini llmeval_task_paths", "ini llmeval_allow_functions")
+    yield from (
+        f"config {field.name}" for field in fields(Config) if field.name != "path"
+    )
+    yield from (f"config models.NAME.{key}" for key in _KEYS)
+    yield from (f"config limits.{field.name}" for field in fields(Limits))
+    yield from (f"command {name}" for name in commands(parser()))
+    schema = json.loads(
+        (Path(pytest_llmeval.__file__).parent / "report/report.schema.json").read_text()
+    )
+    yield from (f"report {key}" for key in schema["properties"])
+    for part, value in schema["$defs"].items():
+        yield from (f"report {part}.{key}" for key in value.get("properties", ()))
+
+
+def commands(whole: argparse.ArgumentParser) -> Iterator[str]:
+    for action in whole._actions:
+        if not isinstance(action, argparse._SubParsersAction):
+            continue
+        for name, command in action.choices.items():
+            yield name
+            yield from (f"{name} {inner}" for inner in commands(command))
+            yield from (f"{name} {flag}" for flag in flags(command))
+
+
+def flags(command: argparse.ArgumentParser) -> list[Any]:
+    return [
+        flag
+        for action in command._actions
+        for flag in action.option_strings
+        if flag.startswith("--") and flag != "--help"
+    ]
