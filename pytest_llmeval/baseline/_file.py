@@ -7,10 +7,10 @@ a case is the JSON of a `Standing`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from pytest_llmeval.baseline._standing import Standing
 from pytest_llmeval.errors import UserError
@@ -45,6 +45,47 @@ class Baseline:
         parts = [part for part in (commit, self.created[:10]) if part]
         return f"{self.name} ({', '.join(parts)})" if parts else self.name
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON types."""
+        return {
+            "format": FORMAT,
+            "name": self.name,
+            "created": self.created,
+            "commit": self.commit,
+            "dirty": self.dirty,
+            "run": dict(self.run),
+            "cases": [case.to_json() for case in self.cases],
+        }
+
+    @classmethod
+    def from_json(cls, data: Any, shown: str) -> Self:
+        """Rebuild it from the data of `to_json`.
+
+        Args:
+            data: As read.
+            shown: The file's name in error texts.
+
+        Raises:
+            UserError: It is no baseline of this format; the text says what is wrong.
+        """
+        if not isinstance(data, Mapping) or "format" not in data:
+            raise _refusal(shown, "it has no 'format'")
+        if data["format"] != FORMAT:
+            message = (
+                f"it has format {data['format']!r}, and this version reads {FORMAT}: "
+                f"save it anew, or use the version that wrote it"
+            )
+            raise _refusal(shown, message)
+        run = data.get("run")
+        return cls(
+            name=str(data.get("name") or shown),
+            cases=tuple(_cases(data.get("cases"), shown)),
+            created=str(data.get("created") or ""),
+            commit=data.get("commit"),
+            dirty=data.get("dirty"),
+            run=run if isinstance(run, Mapping) else {},
+        )
+
 
 def write_baseline(baseline: Baseline, path: Path) -> None:
     """Write the file: a reader sees the old one or the whole new one, never half.
@@ -65,18 +106,12 @@ def write_baseline(baseline: Baseline, path: Path) -> None:
 
 
 def _lines(baseline: Baseline) -> Iterable[str]:
-    head = {
-        "format": FORMAT,
-        "name": baseline.name,
-        "created": baseline.created,
-        "commit": baseline.commit,
-        "dirty": baseline.dirty,
-        "run": dict(baseline.run),
-    }
+    cases = sorted(baseline.cases, key=lambda case: case.identity)
+    head = replace(baseline, cases=()).to_json()
+    del head["cases"]
     yield "{\n"
     for key, value in head.items():
         yield f"{strict_json(key)}: {strict_json(value)},\n"
-    cases = sorted(baseline.cases, key=lambda case: case.identity)
     lines = ",\n".join(strict_json(case.to_json()) for case in cases)
     yield f'"cases": [\n{lines}\n]\n}}\n'
 
@@ -95,36 +130,17 @@ def parse_baseline(content: bytes, shown: str) -> Baseline:
         data = parse(content)
     except ValueError as exc:
         raise _refusal(shown, f"it is not JSON ({exc})") from exc
-    if not isinstance(data, Mapping) or "format" not in data:
-        raise _refusal(shown, "it has no 'format'")
-    if data["format"] != FORMAT:
-        message = (
-            f"it has format {data['format']!r}, and this version reads {FORMAT}: save "
-            f"it anew, or use the version that wrote it"
-        )
-        raise _refusal(shown, message)
-    return _of_data(data, shown)
+    return Baseline.from_json(data, shown)
 
 
-def _of_data(data: Mapping[str, Any], shown: str) -> Baseline:
-    cases = []
-    entries = data.get("cases")
+def _cases(entries: Any, shown: str) -> Iterator[Standing]:
     if not isinstance(entries, list):
         raise _refusal(shown, f"'cases' is {entries!r:.60}, not a list")
     for number, entry in enumerate(entries, start=1):
         try:
-            cases.append(Standing.from_json(entry))
+            yield Standing.from_json(entry)
         except (TypeError, AttributeError, KeyError) as exc:
             raise _refusal(shown, f"case {number} is not whole ({exc})") from exc
-    run = data.get("run")
-    return Baseline(
-        name=str(data.get("name") or shown),
-        cases=tuple(cases),
-        created=str(data.get("created") or ""),
-        commit=data.get("commit"),
-        dirty=data.get("dirty"),
-        run=run if isinstance(run, Mapping) else {},
-    )
 
 
 def _refusal(shown: str, detail: str) -> UserError:

@@ -7,9 +7,9 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
+from pytest_llmeval.conclusion import KeptRun
 from pytest_llmeval.diffs import printable
 from pytest_llmeval.errors import UserError
-from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.files import FORMATS, check_suffix, write
 from pytest_llmeval.store.runs import read_run, run_files
 
@@ -47,18 +47,12 @@ def run(options: Namespace) -> int:
     for path in outputs:
         check_suffix(path, f"--output={path}")
     stored = read_run(_journal(options.run_file))
-    header = {
-        name: value
-        for name, value in stored.header.items()
-        if name not in {"format", "kind"}
-    }
     if stored.footer is None:
-        header["interrupted"] = True
         sys.stderr.write(
             f"the run was interrupted: the report has the {len(stored.records)} "
             f"cases that had ended\n"
         )
-    report = build_report(stored.records, header)
+    report = KeptRun.of(stored).report()
     status = 0
     for path in outputs:
         try:

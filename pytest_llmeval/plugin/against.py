@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_llmeval.baseline import (
     Baseline,
-    Compared,
-    Standing,
     baseline_path,
     compare,
-    decide,
     head_commit,
     standing_of,
     write_baseline,
@@ -24,9 +19,8 @@ from pytest_llmeval.types import Record
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_llmeval.plugin.collected import Collected
+    from pytest_llmeval.conclusion import Collected
     from pytest_llmeval.plugin.outputs import Outputs
-    from pytest_llmeval.plugin.run import Run
     from pytest_llmeval.plugin.runtime import Runtime
 
 __all__ = ["Against", "save"]
@@ -56,57 +50,6 @@ class Against:
             return False
         before = [one for one in self._failed if one.test == now.test]
         return any(change.now for change in compare([now], before).of("known"))
-
-    def decide(self, run: Run) -> Compared:
-        """Compare the whole run and return what that means."""
-        settings = run.runtime.settings
-        now = [
-            standing_of(record)
-            for record in run.outputs.records.values()
-            if record.status != "not_run"
-        ]
-        before = [one for one in self.baseline.cases if _is_in_scope(one, run)]
-        ran = Counter(one.test for one in now)
-        not_run = frozenset(
-            one.identity for one in before if _is_not_run(one, run, ran)
-        )
-        comparison = compare(now, before, not_run=not_run)
-        decision = decide(
-            comparison, settings.fail_on, allow_missing=settings.allow_missing
-        )
-        return Compared(
-            name=self.baseline.shown, comparison=comparison, decision=decision
-        )
-
-
-def _is_not_run(one: Standing, run: Run, ran: Counter[str]) -> bool:
-    """Return whether a case, if it did not run, is there all the same."""
-    collected = run.runtime.collected
-    if one.test not in collected.tests:
-        # Only failures of the last time, and their files: nobody looked for the others.
-        return bool(getattr(run.config.option, "lf", False))
-    holds = collected.holds(one.test, one.case_id)
-    if holds is not None and not one.is_numbered:
-        return holds
-    whole = collected.ran_whole(one.test, ran[one.test])
-    return not whole or collected.is_limited(one.test)
-
-
-def _is_in_scope(one: Standing, run: Run) -> bool:
-    """Return whether the run looked where a case of the baseline was."""
-    if one.test in run.runtime.collected.tests:
-        return True
-    config = run.config
-    file = config.rootpath / one.test.partition("::")[0]
-    for argument in config.args:
-        path, _, rest = str(argument).partition("::")
-        target = Path(os.path.abspath(config.invocation_params.dir / path))
-        if rest:
-            if file == target and one.test.partition("::")[2].startswith(rest):
-                return True
-        elif file.is_relative_to(target):
-            return True
-    return False
 
 
 def save(

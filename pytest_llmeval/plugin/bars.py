@@ -8,15 +8,19 @@ the run has ended, on the controller alone.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from dataclasses import replace
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_llmeval.baseline import Baseline, Compared, NoBaseline, find_baseline
-from pytest_llmeval.errors import UserError
-from pytest_llmeval.gates import Gate, GateResult, evaluate, parse_gate, scoped_gate
+from pytest_llmeval.baseline import NoBaseline, find_baseline
+from pytest_llmeval.conclusion import (
+    Conclusion,
+    Ended,
+    Terms,
+    conclude,
+    quality_gates,
+)
 from pytest_llmeval.plugin.against import Against
 from pytest_llmeval.types import Record
 
@@ -46,26 +50,37 @@ class Bars:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.gates: tuple[GateResult, ...] = ()
-        self.compared: Compared | None = None
-        self.released: set[str] = set()
-        """Node ids of the cases whose gate did not hold: they count as failed."""
-        self.against: Against | None = None
+        self.conclusion = Conclusion()
+        """What the run comes to, once that is decided."""
+        self.ended = Ended()
         self._absent: str | None = None
         self._forgiven: dict[str, str] = {}
         settings = run.runtime.settings
-        if settings.compare is not None:
-            try:
-                self.against = Against(self._baseline(settings.compare))
-            except NoBaseline as exc:
-                if settings.require_baseline:
-                    raise
-                self._absent = str(exc)
+        self.against = self._found(settings.compare, settings.require_baseline)
+        self.terms = Terms(
+            gates=tuple(run.runtime.config.gates),
+            baseline=self.against.baseline if self.against else None,
+            fail_on=settings.fail_on,
+            allow_missing=settings.allow_missing,
+            max_unscored=settings.max_unscored,
+            require=settings.require,
+            budget=settings.budget,
+            fail_on_unstable=settings.fail_on_unstable,
+        )
 
-    def _baseline(self, spec: str) -> Baseline:
+    def _found(self, spec: str | None, is_required: bool) -> Against | None:
+        """Return the baseline to compare with, None where there is none (yet)."""
+        if spec is None:
+            return None
         config = self.run.config
         base = config.invocation_params.dir
-        return find_baseline(spec, root=config.rootpath, base=base)
+        try:
+            return Against(find_baseline(spec, root=config.rootpath, base=base))
+        except NoBaseline as exc:
+            if is_required:
+                raise
+            self._absent = str(exc)
+            return None
 
     # --- as reports arrive -----------------------------------------------------------
 
@@ -106,19 +121,8 @@ class Bars:
             return "known"
         if record.fingerprints.must_pass:
             return "failed"
-        return "gated" if any(self._quality_gates(record)) else "failed"
-
-    def _quality_gates(self, record: Record) -> Iterable[Gate]:
-        """Yield the gates that a failure of this case counts for."""
-        gates = [parse_gate(text) for text in record.gates]
-        for tag, gate in self._wide_gates():
-            if tag is None or tag in record.tags:
-                gates.append(gate)
-        return (gate for gate in gates if gate.is_about_quality)
-
-    def _wide_gates(self) -> list[tuple[str | None, Gate]]:
-        """Return the gates of llmeval.yaml, each with its tag or None."""
-        return [scoped_gate(text) for text in self.run.runtime.config.gates]
+        held = any(quality_gates(record, self.terms.gates))
+        return "gated" if held else "failed"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(
@@ -132,114 +136,44 @@ class Bars:
         letter, word, colour = found
         return data["status"], letter, (word, {colour: True})
 
-    @property
-    def noise(self) -> int:
-        """How many failures the comparison takes for noise."""
-        if self.compared is None or not self.compared.decision.forgives:
-            return 0
-        regressed = self.compared.comparison.of("regressed")
-        return sum(change.case.status == "failed" for change in regressed)
-
-    @property
-    def breaks(self) -> bool:
-        """Whether the run must not pass because of a gate or the comparison."""
-        if any(gate.breaks for gate in self.gates) or self.released:
-            return True
-        return self.compared is not None and self.compared.decision.state == "fails"
-
     # --- at the end ------------------------------------------------------------------
 
-    def decide(self) -> None:
-        """Evaluate gates and the comparison; what a broken gate held counts as failed."""
-        outputs = self.run.outputs
-        if not outputs.records:
+    def decide(self, session: pytest.Session) -> None:
+        """Weigh the run; what a broken gate held counts as failed."""
+        if session.config.option.collectonly:
             return
-        self.gates = tuple(self._evaluated())
+        outputs = self.run.outputs
+        self.ended = Ended(
+            status=int(session.exitstatus),
+            failed=session.testsfailed,
+            is_cut=bool(session.shouldfail or session.shouldstop),
+        )
+        self.conclusion = conclude(
+            list(outputs.records.values()),
+            self.terms,
+            self.run.runtime.collected,
+            self.ended,
+        )
+        outputs.records = {one.nodeid: one for one in self.conclusion.records}
+        if self._absent is not None and outputs.records:
+            outputs.note(self._absent)
+        outputs.notes += self.conclusion.notes
+        if self.conclusion.status != self.ended.status:
+            session.exitstatus = pytest.ExitCode(self.conclusion.status)
         self._release()
-        if self.against is not None:
-            self.compared = self.against.decide(self.run)
-        elif self._absent is not None:
-            outputs.notes.append(self._absent)
-
-    def _evaluated(self) -> Iterable[GateResult]:
-        records = list(self.run.outputs.records.values())
-        for (test, *_), group in _groups(records).items():
-            for text in group[0].gates:
-                yield self._result(
-                    parse_gate(text), group, scope=_scope(group[0], test)
-                )
-        for tag, gate in self._wide_gates():
-            chosen = [r for r in records if tag is None or tag in r.tags]
-            scope = "the run" if tag is None else f"tag {tag}"
-            yield self._result(gate, chosen, scope=scope)
-
-    def _result(self, gate: Gate, records: list[Record], *, scope: str) -> GateResult:
-        tests = {record.test for record in records}
-        every = list(self.run.outputs.records.values())
-        every = [record for record in every if record.status != "not_run"]
-        ran = sum(record.test in tests for record in every)
-        collected = self.run.runtime.collected
-        if scope == "the run":
-            tests = set(collected.tests)
-            ran = len(every)
-        held = sum(collected.items_of(test) for test in tests)
-        if ran < held:
-            reason = f"{ran} of {held} cases ran"
-            return GateResult(
-                gate=gate, state="not evaluated", scope=scope, reason=reason
-            )
-        try:
-            return evaluate(gate, records, scope=scope)
-        except UserError as exc:
-            self.run.outputs.notes.append(f"{scope}: {exc}")
-            return GateResult(
-                gate=gate, state="undecided", scope=scope, reason="nothing to measure"
-            )
 
     def _release(self) -> None:
-        """Count cases as failed whose gate does not hold: nothing holds them then."""
-        broken = [one for one in self.gates if one.state != "holds"]
-        if not broken:
-            return
-        outputs = self.run.outputs
-        for nodeid, record in outputs.records.items():
-            gates = list(self._quality_gates(record))
-            if record.status == "gated" and any(
-                one.gate in gates and _covers(one, record) for one in broken
-            ):
-                outputs.records[nodeid] = replace(record, status="failed")
-                self.released.add(nodeid)
+        """Show cases as failed that no gate holds any more."""
+        released = self.conclusion.released
         reporter = self.run.config.pluginmanager.getplugin("terminalreporter")
-        if reporter is None or not self.released:
+        if reporter is None or not released:
             return
         gated = reporter.stats.pop("gated", [])
-        kept = [report for report in gated if report.nodeid not in self.released]
+        kept = [report for report in gated if report.nodeid not in released]
         if kept:
             reporter.stats["gated"] = kept
         for report in gated:
-            if report.nodeid in self.released:
+            if report.nodeid in released:
                 report.outcome = "failed"
                 report.llmeval["status"] = "failed"
                 reporter.stats.setdefault("failed", []).append(report)
-
-
-def _covers(result: GateResult, record: Record) -> bool:
-    if result.scope == "the run":
-        return True
-    if result.scope.startswith("tag "):
-        return result.scope.removeprefix("tag ") in record.tags
-    return result.scope == _scope(record, record.test)
-
-
-def _scope(record: Record, test: str) -> str:
-    name = test.partition("::")[2] or test
-    params = ", ".join(record.params.values())
-    return f"{name}[{params}]" if params else name
-
-
-def _groups(records: Iterable[Record]) -> dict[tuple[Any, ...], list[Record]]:
-    """Return the cases of each test with one set of parameters."""
-    groups: dict[tuple[Any, ...], list[Record]] = {}
-    for record in records:
-        groups.setdefault((record.test, *record.params.items()), []).append(record)
-    return groups

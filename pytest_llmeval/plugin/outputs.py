@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_llmeval.conclusion import Aggregates, KeptRun
 from pytest_llmeval.plugin.against import save
 from pytest_llmeval.plugin.github import append_summary
 from pytest_llmeval.plugin.recordings import RecordingWriter, drops_unused
@@ -33,9 +34,10 @@ class Outputs:
     Args:
         config: The pytest config.
         runtime: The session's shared parts.
+        bars: What the run is held to.
     """
 
-    def __init__(self, config: pytest.Config, runtime: Runtime) -> None:
+    def __init__(self, config: pytest.Config, runtime: Runtime, bars: Bars) -> None:
         self.records: dict[str, Record] = {}
         """By node id: of a case that was run again, the last."""
         self.notes: list[str] = []
@@ -50,8 +52,9 @@ class Outputs:
         self._recordings = RecordingWriter(runtime.root)
         self._samples = SampleLog()
         self._begun: dict[str, Mapping[str, Any]] = {}
+        self._aggregates = Aggregates()
         self._journal: Journal | None = None
-        self._bars: Bars | None = None
+        self._bars = bars
 
     def take(self, report: Any) -> None:
         """Keep what a report carries; one without a record carries nothing."""
@@ -70,7 +73,7 @@ class Outputs:
         self.records[record.nodeid] = record
         if self._journal is None:
             home = self._runtime.root / ".llmeval"
-            self._journal = Journal.open(home, self.header())
+            self._journal = Journal.open(home, self._kept().header())
         self._journal.append(data)
 
     def note(self, text: str) -> None:
@@ -108,26 +111,38 @@ class Outputs:
 
     def report(self) -> Report:
         """Return the report of what has run."""
+        self._aggregates = Aggregates()
         return build_report(
             list(self.records.values()),
             self.header(),
-            gates=self._bars.gates if self._bars else (),
-            compared=self._bars.compared if self._bars else None,
+            gates=self._bars.conclusion.gates,
+            compared=self._bars.conclusion.compared,
             aggregate=self._aggregated,
+        )
+
+    def _kept(self) -> KeptRun:
+        """Return what the journal keeps of the run besides its cases."""
+        return KeptRun(
+            run=self.header(),
+            terms=self._bars.terms,
+            collected=self._runtime.collected,
+            ended=self._bars.ended,
+            notes=tuple(self.notes),
+            aggregates=self._aggregates.values,
         )
 
     def _aggregated(self, test: str, name: str, items: list[float]) -> float | None:
         """Return what a task's own function makes of a check's values."""
+        value = None
         try:
-            value = self._runtime.task(test).aggregations[name](items)
-            return float(value)
+            value = float(self._runtime.task(test).aggregations[name](items))
         except Exception as exc:  # noqa: BLE001 - whatever a user's function raises
             self.note(f"{test}: {name} has no value: {type(exc).__name__}: {exc}")
-            return None
+        self._aggregates.add(test, name, value)
+        return value
 
-    def finish(self, session: pytest.Session, bars: Bars) -> None:
+    def finish(self, session: pytest.Session) -> None:
         """Write recordings, baseline and reports, and close the journal."""
-        self._bars = bars
         self.notes += _alone_lines(self.alone)
         for note in self._runtime.clients.settle():
             self.note(note)
@@ -143,7 +158,11 @@ class Outputs:
             return
         totals = Counter(record.status for record in self.records.values())
         self._journal.close(
-            {"exit_status": int(session.exitstatus), "totals": dict(totals)}
+            {
+                "exit_status": int(session.exitstatus),
+                "totals": dict(totals),
+                **self._kept().footer(),
+            }
         )
         if self._journal.trouble:
             self.notes.append(self._journal.trouble)

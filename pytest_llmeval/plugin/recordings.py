@@ -10,9 +10,9 @@ from typing import Any, Final
 import pytest
 
 from pytest_llmeval.clients.shelf import module_recording
+from pytest_llmeval.conclusion import Collected
 from pytest_llmeval.config.files import shown_path
 from pytest_llmeval.errors import UserError
-from pytest_llmeval.plugin.collected import Collected
 from pytest_llmeval.plugin.options import given_names
 from pytest_llmeval.plugin.settings import settings_of
 from pytest_llmeval.store.recordings import Entry, Filed, Recordings

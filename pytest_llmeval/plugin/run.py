@@ -27,7 +27,6 @@ from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.calibrating import Calibrating
 from pytest_llmeval.plugin.cases import case_run, forget_run, record_of
 from pytest_llmeval.plugin.circumstances import is_wanted
-from pytest_llmeval.plugin.exit_status import decide_exit
 from pytest_llmeval.plugin.junit import is_ours, junit_properties, mark_statuses
 from pytest_llmeval.plugin.outcomes import NOT_RUN, Outcome, outcome_of, with_parts
 from pytest_llmeval.plugin.outlived import Outlived
@@ -56,8 +55,8 @@ class Run:
         self.config = config
         self.runtime: Runtime = runtime_of(config)
         self.is_worker = hasattr(config, "workerinput")
-        self.outputs = Outputs(config, self.runtime)
         self.bars = Bars(self)
+        self.outputs = Outputs(config, self.runtime, self.bars)
         self.outlived = Outlived()
         self.runtime.on_asked = self.outlived.note
 
@@ -230,9 +229,8 @@ class Run:
             output["llmeval_collected"] = self.runtime.collected.to_json()
             output[_NOTES] = self.runtime.clients.settle()
             return (yield)
-        self.bars.decide()
-        decide_exit(session, self.outputs, self.runtime.settings, self.bars)
-        self.outputs.finish(session, self.bars)
+        self.bars.decide(session)
+        self.outputs.finish(session)
         try:
             return (yield)
         finally:
@@ -240,7 +238,7 @@ class Run:
                 # As pytest reads it: from where the run began.
                 path = os.path.expanduser(os.path.expandvars(path))
                 path = self.config.invocation_params.dir / path
-                mark_statuses(path, self.bars.released)
+                mark_statuses(path, self.bars.conclusion.released)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from pytest_llmeval.clients import Backend, Clients, Owner, Spending, remove_shared
+from pytest_llmeval.conclusion import Collected
 from pytest_llmeval.config import Config, load_config
 from pytest_llmeval.errors import ConfigError, UnscoredError
 from pytest_llmeval.evaluate import Generator, Judge
@@ -26,7 +27,6 @@ from pytest_llmeval.gates import asks_for_estimate, scoped_gate
 from pytest_llmeval.kinds import kind_use
 from pytest_llmeval.loop import LoopThread
 from pytest_llmeval.metrics import register_all
-from pytest_llmeval.plugin.collected import Collected
 from pytest_llmeval.plugin.marker import (
     Marker,
     gates_of,
@@ -62,7 +62,10 @@ class Runtime:
         self.root = config.rootpath
         self.settings: Settings = settings_of(config)
         self.loop = LoopThread()
-        self.collected = Collected()
+        self.collected = Collected(
+            looked_at=tuple(_looked_at(config)),
+            only_failed=bool(getattr(config.option, "lf", False)),
+        )
         self.tasks: dict[str, Task] = {}
         """YAML tasks, by file and name."""
         self.on_asked: Callable[[SampleRun | None, str, Any], None] | None = None
@@ -342,6 +345,18 @@ def _owner(config: pytest.Config) -> Owner:
     if given is None:
         return Owner(run=secrets.token_hex(8), process=os.getpid())
     return Owner(run=given["testrunuid"], process=os.getppid())
+
+
+def _looked_at(config: pytest.Config) -> Iterator[str]:
+    """Yield where pytest looks for tests, as seen from the root directory."""
+    for argument in config.args:
+        path, separator, rest = str(argument).partition("::")
+        target = Path(os.path.abspath(config.invocation_params.dir / path))
+        if target.is_relative_to(config.rootpath):
+            name = target.relative_to(config.rootpath).as_posix()
+            yield f"{name}{separator}{rest}"
+        elif config.rootpath.is_relative_to(target):
+            yield "."
 
 
 def no_model_text(role: str) -> str:

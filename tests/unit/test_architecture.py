@@ -18,7 +18,7 @@ ORDER = (
     *("datasets", "prompts", "recorder", "loop"),
     *("store", "clients", "metrics", "kinds", "judging"),
     *("evaluate", "assertions", "ahead", "baseline", "calibration", "gates"),
-    *("tasks", "report"),
+    *("tasks", "report", "conclusion"),
     *("cli", "__main__", "plugin"),
 )
 RANK = {room: rank for rank, room in enumerate(ORDER)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from pytest_llmeval.types import Case
@@ -33,6 +34,11 @@ class Collected:
 
     tests: dict[str, _Test] = field(default_factory=dict)
     """By file, class and function."""
+    looked_at: tuple[str, ...] = ()
+    """Where tests were looked for: files and folders as seen from the root directory, or
+    the beginnings of node ids."""
+    only_failed: bool = False
+    """Whether other tests than those that failed the last time were left out."""
 
     def add_dataset(
         self, test: str, cases: Sequence[Case], kept: Sequence[Case]
@@ -84,22 +90,47 @@ class Collected:
             return None
         return case_id in found.ids
 
+    def is_in_scope(self, test: str) -> bool:
+        """Return whether the run looked where a test is, or was."""
+        if test in self.tests:
+            return True
+        file, _, name = test.partition("::")
+        for place in self.looked_at:
+            path, _, rest = place.partition("::")
+            if rest:
+                if file == path and name.startswith(rest):
+                    return True
+            elif path == "." or PurePosixPath(file).is_relative_to(path):
+                return True
+        return False
+
     def to_json(self) -> dict[str, Any]:
-        """Return it as what execnet can send."""
+        """Return it as plain JSON types, which execnet can send."""
         return {
-            name: [
-                None if test.ids is None else sorted(test.ids),
-                test.is_limited,
-                test.items,
-            ]
-            for name, test in self.tests.items()
+            "tests": {
+                name: [
+                    None if test.ids is None else sorted(test.ids),
+                    test.is_limited,
+                    test.items,
+                ]
+                for name, test in self.tests.items()
+            },
+            "looked_at": list(self.looked_at),
+            "only_failed": self.only_failed,
         }
 
     def take(self, data: Mapping[str, Any]) -> None:
-        """Take over what a worker has sent: all workers collect the same."""
-        for name, (ids, is_limited, items) in data.items():
-            self.tests[name] = _Test(
-                ids=None if ids is None else frozenset(ids),
-                is_limited=is_limited,
-                items=items,
-            )
+        """Take over what a worker has sent, or another run of the suite has kept.
+
+        Raises:
+            TypeError: The data are not those of `to_json`.
+        """
+        for name, (ids, is_limited, items) in data.get("tests", {}).items():
+            found = self.tests.setdefault(name, _Test())
+            if ids is not None:
+                found.ids = frozenset(ids) | (found.ids or frozenset())
+            found.is_limited = found.is_limited or is_limited
+            found.items = max(found.items, items)
+        places = (*self.looked_at, *data.get("looked_at", ()))
+        self.looked_at = tuple(dict.fromkeys(places))
+        self.only_failed = self.only_failed or bool(data.get("only_failed"))

@@ -1,0 +1,124 @@
+"""The gates of a run: which there are, which cases they hold, what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pytest_llmeval.conclusion._collected import Collected
+from pytest_llmeval.errors import UserError
+from pytest_llmeval.gates import Gate, GateResult, evaluate, parse_gate, scoped_gate
+from pytest_llmeval.types import Record
+
+__all__ = ["Gates", "quality_gates"]
+
+
+def quality_gates(record: Record, wide: Iterable[str]) -> Iterator[Gate]:
+    """Yield the gates that a failure of a case counts for.
+
+    Args:
+        record: The case.
+        wide: The gates of llmeval.yaml.
+    """
+    gates = [parse_gate(text) for text in record.gates]
+    for tag, gate in map(scoped_gate, wide):
+        if tag is None or tag in record.tags:
+            gates.append(gate)
+    return (gate for gate in gates if gate.is_about_quality)
+
+
+class Gates:
+    """Decides the gates of a run.
+
+    Args:
+        records: Of all cases.
+        wide: The gates of llmeval.yaml.
+        collected: What the suite holds.
+        is_whole: Whether the run came to its end; else no gate is evaluated.
+    """
+
+    def __init__(
+        self,
+        records: Sequence[Record],
+        wide: tuple[str, ...],
+        collected: Collected,
+        *,
+        is_whole: bool,
+    ) -> None:
+        self.notes: list[str] = []
+        self._records = records
+        self._wide = wide
+        self._collected = collected
+        self._is_whole = is_whole
+        self.results = tuple(self._results()) if records else ()
+
+    def released(self) -> frozenset[str]:
+        """Return the ids of the cases whose gate does not hold: nothing holds them."""
+        broken = [one for one in self.results if one.state != "holds"]
+        return frozenset(
+            record.nodeid
+            for record in self._records
+            if record.status == "gated" and self._is_held_by(broken, record)
+        )
+
+    def _is_held_by(self, results: Iterable[GateResult], record: Record) -> bool:
+        gates = list(quality_gates(record, self._wide))
+        return any(one.gate in gates and _covers(one, record) for one in results)
+
+    def _results(self) -> Iterator[GateResult]:
+        for (test, *_), group in _groups(self._records).items():
+            for text in group[0].gates:
+                scope = _scope(group[0], test)
+                yield self._result(parse_gate(text), group, scope=scope)
+        for tag, gate in map(scoped_gate, self._wide):
+            chosen = [r for r in self._records if tag is None or tag in r.tags]
+            scope = "the run" if tag is None else f"tag {tag}"
+            yield self._result(gate, chosen, scope=scope)
+
+    def _result(self, gate: Gate, records: list[Record], *, scope: str) -> GateResult:
+        if reason := self._why_not(records, scope):
+            return GateResult(
+                gate=gate, state="not evaluated", scope=scope, reason=reason
+            )
+        try:
+            return evaluate(gate, records, scope=scope)
+        except UserError as exc:
+            self.notes.append(f"{scope}: {exc}")
+            return GateResult(
+                gate=gate, state="undecided", scope=scope, reason="nothing to measure"
+            )
+
+    def _why_not(self, records: list[Record], scope: str) -> str:
+        """Return why a gate can't be evaluated, an empty text where it can."""
+        if not self._is_whole:
+            return "the run was interrupted"
+        tests = {record.test for record in records}
+        ended = [record for record in self._records if record.status != "not_run"]
+        ran = sum(record.test in tests for record in ended)
+        if scope == "the run":
+            tests = set(self._collected.tests)
+            ran = len(ended)
+        held = sum(self._collected.items_of(test) for test in tests)
+        return f"{ran} of {held} cases ran" if ran < held else ""
+
+
+def _covers(result: GateResult, record: Record) -> bool:
+    if result.scope == "the run":
+        return True
+    if result.scope.startswith("tag "):
+        return result.scope.removeprefix("tag ") in record.tags
+    return result.scope == _scope(record, record.test)
+
+
+def _scope(record: Record, test: str) -> str:
+    name = test.partition("::")[2] or test
+    params = ", ".join(record.params.values())
+    return f"{name}[{params}]" if params else name
+
+
+def _groups(records: Iterable[Record]) -> dict[tuple[Any, ...], list[Record]]:
+    """Return the cases of each test with one set of parameters."""
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for record in records:
+        groups.setdefault((record.test, *record.params.items()), []).append(record)
+    return groups
