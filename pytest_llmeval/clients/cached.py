@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_llmeval.clients._base import Backend, Request
+from pytest_llmeval.clients._base import Request
+from pytest_llmeval.clients._layer import Layer
 from pytest_llmeval.clients.flights import Flights, Landed, Wanted
 from pytest_llmeval.clients.shelf import Shelf
 from pytest_llmeval.store.cache import Reply
@@ -19,10 +20,9 @@ __all__ = ["CachedBackend"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CachedBackend:
+class CachedBackend(Layer):
     """Answers from the cache where it can, and keeps what the model behind says."""
 
-    inner: Backend
     flights: Flights
     shelf: Shelf
     """Knows the secrets."""
@@ -34,20 +34,6 @@ class CachedBackend:
     """None: replies are never too old."""
     patience_seconds: float = 300.0
     """How long another process may take with a question."""
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self.inner.name
-
-    @property
-    def sends_prompt(self) -> bool:
-        """As the model behind."""
-        return self.inner.sends_prompt
-
-    def identity(self, request: Request) -> dict[str, Any]:
-        """As the model behind."""
-        return self.inner.identity(request)
 
     async def answer(self, request: Request) -> Response:
         """Return the reply that is kept, or ask; once for all who ask the same.
@@ -66,10 +52,6 @@ class CachedBackend:
         if kept is None:
             return asked[0]
         return unpacked(kept, request.prompt, "cache")
-
-    async def close(self) -> None:
-        """Close the model behind."""
-        await self.inner.close()
 
     def _wanted(self, request: Request) -> Wanted:
         is_limited = self.max_age_seconds is not None and not self.is_this_run_only

@@ -15,7 +15,8 @@ from math import fsum
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from pytest_llmeval.clients._base import Backend, Request
+from pytest_llmeval.clients._base import Request, never_waits
+from pytest_llmeval.clients._layer import Layer
 from pytest_llmeval.config import ModelEntry
 from pytest_llmeval.loop import in_daemon_thread
 from pytest_llmeval.types import Response, Usage
@@ -93,16 +94,18 @@ class PriceList:
             response: The reply.
         """
         usage = response.usage
-        if entry.provider not in _LISTED or usage is None or not _is_consistent(usage):
+        if usage is None or not _is_consistent(usage) or not _is_listed(entry):
             return None
         if usage.input_tokens is None or usage.output_tokens is None:
-            return None
-        if entry.base_url is not None and _is_private(entry.base_url):
             return None
         if not self._is_loaded:
             # Half a second: not on the event loop.
             await in_daemon_thread(self._load)
         return self._listed(entry, response.model or entry.model, usage)
+
+    def waits_for(self, entry: ModelEntry) -> bool:
+        """Return whether a price of a model has to wait until the list is read."""
+        return not self._is_loaded and _is_listed(entry)
 
     def _load(self) -> None:
         with self._lock:
@@ -130,6 +133,13 @@ class PriceList:
         return float(found.total_price)
 
 
+def _is_listed(entry: ModelEntry) -> bool:
+    """Return whether the list may have a model."""
+    if entry.provider not in _LISTED:
+        return False
+    return entry.base_url is None or not _is_private(entry.base_url)
+
+
 def _is_private(base_url: str) -> bool:
     """Return whether an address is in one's own network: no list has it."""
     from ipaddress import ip_address
@@ -142,29 +152,22 @@ def _is_private(base_url: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PricedBackend:
+class PricedBackend(Layer):
     """Says of each reply what it costs, wherever it comes from.
 
     In front of recordings and cache: a reply on file is priced as it would be today.
     """
 
-    inner: Backend
     entry: ModelEntry
     listed: PriceList
 
     @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self.inner.name
-
-    @property
-    def sends_prompt(self) -> bool:
-        """As the model behind."""
-        return self.inner.sends_prompt
-
-    def identity(self, request: Request) -> dict[str, Any]:
-        """As the model behind: a price changes no reply."""
-        return self.inner.identity(request)
+    def never_waits(self) -> bool:
+        """As the model behind, once its price needs no list that is still to be read."""
+        is_price_there = bool(self.entry.prices) or not self.listed.waits_for(
+            self.entry
+        )
+        return is_price_there and never_waits(self.inner)
 
     async def answer(self, request: Request) -> Response:
         """Return the reply of the model behind with its cost."""
@@ -176,7 +179,3 @@ class PricedBackend:
         else:
             cost = await self.listed.cost(self.entry, response)
         return response if cost is None else replace(response, cost=cost)
-
-    async def close(self) -> None:
-        """Close the model behind."""
-        await self.inner.close()

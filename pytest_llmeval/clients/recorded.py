@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pytest_llmeval.clients._base import Backend, Request
+from pytest_llmeval.clients._base import Request
+from pytest_llmeval.clients._layer import Layer
 from pytest_llmeval.clients.shelf import Shelf
 from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.store.key import request_key
@@ -15,24 +16,13 @@ __all__ = ["RecordedBackend"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedBackend:
+class RecordedBackend(Layer):
     """Answers from a recording where there is one and the mode allows it."""
 
-    inner: Backend
     shelf: Shelf
     mode: Mode
     is_stable: bool = True
     """False for code under test, which no key can know: only replay serves it."""
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self.inner.name
-
-    @property
-    def sends_prompt(self) -> bool:
-        """As the model behind."""
-        return self.inner.sends_prompt
 
     @property
     def never_waits(self) -> bool:
@@ -78,11 +68,3 @@ class RecordedBackend:
     @property
     def _writes(self) -> bool:
         return self.mode in {"record", "rerecord"}
-
-    def identity(self, request: Request) -> dict[str, object]:
-        """As the model behind."""
-        return self.inner.identity(request)
-
-    async def close(self) -> None:
-        """Close the model behind."""
-        await self.inner.close()

@@ -6,9 +6,10 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_llmeval.clients._base import Backend, Request
+from pytest_llmeval.clients._base import Request
+from pytest_llmeval.clients._layer import Layer
 from pytest_llmeval.clients.limits import Limiter
 from pytest_llmeval.config import Limits
 from pytest_llmeval.errors import ProviderError
@@ -31,31 +32,16 @@ _SPREAD = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RetryBackend:
+class RetryBackend(Layer):
     """Asks a model again while its server fails in a way that may pass.
 
     Every attempt takes a slot of the limiter; none is held while the call waits.
     """
 
-    inner: Backend
     limiter: Limiter
     limits: Limits
     draw: Callable[[], float] = random.random
     """Returns a number from 0 to 1."""
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self.inner.name
-
-    @property
-    def sends_prompt(self) -> bool:
-        """As the model behind."""
-        return self.inner.sends_prompt
-
-    def identity(self, request: Request) -> dict[str, Any]:
-        """As the model behind."""
-        return self.inner.identity(request)
 
     async def answer(self, request: Request) -> Response:
         """Return the reply of the first attempt that gets one.
@@ -77,10 +63,6 @@ class RetryBackend:
             return await retrying(call.attempt)
         except ProviderError as exc:
             raise call.told(exc) from None
-
-    async def close(self) -> None:
-        """Close the model behind."""
-        await self.inner.close()
 
 
 class _Call:

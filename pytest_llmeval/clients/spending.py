@@ -6,9 +6,9 @@ import threading
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
-from typing import Any
 
-from pytest_llmeval.clients._base import Backend, Request
+from pytest_llmeval.clients._base import Request
+from pytest_llmeval.clients._layer import Layer
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.store.lines import prepare_home
 from pytest_llmeval.types import TOLERANCE, Response
@@ -85,25 +85,10 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeteredBackend:
+class MeteredBackend(Layer):
     """Counts what the live replies of a model cost."""
 
-    inner: Backend
     spending: Spending
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self.inner.name
-
-    @property
-    def sends_prompt(self) -> bool:
-        """As the model behind."""
-        return self.inner.sends_prompt
-
-    def identity(self, request: Request) -> dict[str, Any]:
-        """As the model behind: counting changes no reply."""
-        return self.inner.identity(request)
 
     async def answer(self, request: Request) -> Response:
         """Return the reply of the model behind, counted."""
@@ -112,7 +97,3 @@ class MeteredBackend:
         if response.origin == "live" and response.cost is not None and is_number:
             self.spending.add(float(response.cost))
         return response
-
-    async def close(self) -> None:
-        """Close the model behind."""
-        await self.inner.close()

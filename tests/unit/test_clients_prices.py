@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_llmeval.clients import Request
+from pytest_llmeval.clients import Clients, Request, Spending, never_waits
 from pytest_llmeval.clients.prices import PricedBackend, PriceList, cost_of
-from pytest_llmeval.config import ModelEntry
+from pytest_llmeval.config import Config, ModelEntry
 from pytest_llmeval.types import Prompt, Response, Usage
 
 PRICES = {"input": 2.0, "output": 10.0, "cached_input": 0.5}
@@ -225,3 +226,23 @@ def test_a_price_changes_nothing_else() -> None:
     assert asyncio.run(backend.answer(request)) is answers.response
     asyncio.run(backend.close())
     assert answers.name == "closed"
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ({"provider": "openai", "base_url": "http://localhost:1/v1"}, True),
+        ({"provider": "openai", "prices": PRICES}, True),
+        ({"provider": "gemini", "prices": PRICES}, True),
+        ({"provider": "openai"}, False),  # until the list has been read
+    ],
+)
+def test_a_replay_never_waits_for_a_price_that_is_there(
+    entry: dict[str, Any], expected: bool, tmp_path: Path
+) -> None:
+    config = Config()
+    named = {"model": "m", **entry}
+    clients = Clients(config, tmp_path, "replay", spending=Spending(1.0))
+
+    assert never_waits(clients.backend(named)) is expected
+    assert not never_waits(Clients(config, tmp_path, "live").backend(named))
