@@ -97,15 +97,15 @@ class Clients:
         self._limiters.close()
 
     def settle(self) -> list[str]:
-        """Write down what was asked; return, once, what went wrong with the cache."""
+        """Write down what was asked; return what went wrong on the way."""
         self._flights.close()
         return self.trouble()
 
     def trouble(self) -> list[str]:
-        """Return, once, a line for each thing that went wrong with the cache."""
+        """Return a line for each thing that went wrong with cache or limits."""
         notes = self._flights.cache.notes
         found = [notes.pop(0) for _ in range(len(notes))]
-        return found
+        return [*found, self._limiters.trouble] if self._limiters.trouble else found
 
     def _shared_file(self) -> SharedFile | None:
         """Return what workers of xdist share; None in the run's only process."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_llmeval.clients._host import Host
-from pytest_llmeval.clients._shared_file import SharedFile
+from pytest_llmeval.clients._shared_file import SharedFile, Unshared
 from pytest_llmeval.config import Limits
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ class Shared:
     _said: tuple[int, int] = (0, 0)
     """Slots and waiting calls, as they stand in the file."""
     _seen: float = -math.inf
+    _own: Host | None = None
+    """The state of this worker alone, once the file can't be used any more."""
 
     def bound(self, limits: Limits) -> None:
         """Keep to these limits besides those before."""
@@ -94,28 +96,73 @@ class Shared:
 
     @contextmanager
     def host(self, now: float) -> Iterator[Host]:
-        """Yield the state as the last worker left it; nobody changes it meanwhile."""
-        with self.file.transaction() as connection:
-            row = connection.execute(
-                "SELECT state FROM host WHERE name = ?", (self.name,)
-            ).fetchone()
-            host = Host.of(self.limits)
-            before = row[0] if row else ""
-            if before:
-                host.load(json.loads(before))
-                host.bound(self.limits)
-            others = self._others(connection, now)
-            held = sum(slots for slots, _ in others)
-            host.in_flight = held + self._slots
-            host.room = self._room(host, others)
+        """Yield the state as the last worker left it; nobody changes it meanwhile.
+
+        Where the file can't be used any more, this worker goes on by itself.
+        """
+        found = self._begun(now)
+        if found is None:
+            assert self._own is not None
+            self._own.bound(self.limits)
+            yield self._own
+            return
+        host, held = found
+        before = json.dumps(host.dump())
+        try:
             yield host
-            self._slots = host.in_flight - held
-            after = json.dumps(host.dump())
-            if after != before:
-                connection.execute(
-                    "INSERT OR REPLACE INTO host VALUES (?, ?)", (self.name, after)
-                )
-            self._be_seen(connection, now, host.waiting)
+        except BaseException:
+            self.file.roll_back()
+            raise
+        self._slots = host.in_flight - held
+        try:
+            with self.file.guarded():
+                self._leave(host, before, now)
+        except Unshared:
+            self._go_alone(host)
+
+    def _go_alone(self, host: Host) -> None:
+        """Keep the state here from now on: what the others hold is not known."""
+        host.in_flight, host.room = self._slots, math.inf
+        self._own = host
+        self.poll_seconds = self.beat_seconds = math.inf
+
+    def _begun(self, now: float) -> tuple[Host, int] | None:
+        """Return what the file says; None where this worker goes on by itself."""
+        if self._own is not None:
+            return None
+        try:
+            with self.file.guarded():
+                return self._as_left(now)
+        except Unshared:
+            self._go_alone(Host.of(self.limits))
+            return None
+
+    def _as_left(self, now: float) -> tuple[Host, int]:
+        """Return the state as it stands in the file, and how many slots others hold."""
+        connection = self.file.begin()
+        row = connection.execute(
+            "SELECT state FROM host WHERE name = ?", (self.name,)
+        ).fetchone()
+        host = Host.of(self.limits)
+        if row:
+            host.load(json.loads(row[0]))
+            host.bound(self.limits)
+        others = self._others(connection, now)
+        held = sum(slots for slots, _ in others)
+        host.in_flight = held + self._slots
+        host.room = self._room(host, others)
+        return host, held
+
+    def _leave(self, host: Host, before: str, now: float) -> None:
+        """Write the state where it has changed."""
+        connection = self.file.begun
+        after = json.dumps(host.dump())
+        if after != before:
+            connection.execute(
+                "INSERT OR REPLACE INTO host VALUES (?, ?)", (self.name, after)
+            )
+        self._be_seen(connection, now, host.waiting)
+        self.file.commit()
 
     def _others(
         self, connection: sqlite3.Connection, now: float

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING
 
 from pytest_llmeval.clients._base import Owner
 from pytest_llmeval.clients._process import forget_old
-from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.store.lines import prepare_home
 
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["SharedFile", "remove_shared"]
+__all__ = ["SharedFile", "Unshared", "remove_shared"]
 
 _BUSY_SECONDS = 30.0
 
@@ -35,6 +34,10 @@ CREATE TABLE IF NOT EXISTS holder (
 """
 
 
+class Unshared(Exception):
+    """The file can't be used: the disk is full, or nobody may write there."""
+
+
 @dataclass(slots=True, kw_only=True)
 class SharedFile:
     """The file that the workers of a run share."""
@@ -43,6 +46,8 @@ class SharedFile:
     """The suite's ``.llmeval`` folder."""
     owner: Owner
     process: int = field(default_factory=os.getpid)
+    trouble: str | None = None
+    """Why it can't be used, once that has turned out."""
     _connection: sqlite3.Connection | None = None
     _life: sqlite3.Connection | None = None
     """Holds the lock that says that this process is alive."""
@@ -67,30 +72,54 @@ class SharedFile:
         return False
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection, with nobody else writing; roll back on an error.
+    def guarded(self) -> Iterator[None]:
+        """Note that the file can't be used when it turns out so, and raise that.
 
         Raises:
-            ConfigError: The file can't be used.
+            Unshared: It can't be used.
         """
         import sqlite3
 
         try:
-            if self._connection is None:
-                self._connection = self._opened()
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
+            yield
         except (sqlite3.Error, OSError) as exc:
-            message = (
-                f"the workers can't share their limits in {str(self.path)!r}: {exc}; "
-                f"run without -n, or make the folder one that can be written to"
+            self.trouble = self.trouble or (
+                f"the workers can't share their limits in {str(self.home)!r} ({exc}): "
+                f"each keeps to them by itself"
             )
-            raise ConfigError(message) from exc
+            self.roll_back()
+            raise Unshared(self.trouble) from exc
+
+    def begin(self) -> sqlite3.Connection:
+        """Return the connection, with nobody else writing until `commit`.
+
+        Raises:
+            Unshared: It has turned out before that the file can't be used.
+        """
+        if self.trouble is not None:
+            raise Unshared(self.trouble)
+        if self._connection is None:
+            self._connection = self._opened()
+        self._connection.execute("BEGIN IMMEDIATE")
+        return self._connection
+
+    @property
+    def begun(self) -> sqlite3.Connection:
+        """The connection, after `begin`."""
+        assert self._connection is not None
+        return self._connection
+
+    def commit(self) -> None:
+        """Keep what was written since `begin`."""
+        self.begun.execute("COMMIT")
+
+    def roll_back(self) -> None:
+        """Forget what was written since `begin`; others may write again."""
+        import sqlite3
+
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.rollback()
 
     def close(self) -> None:
         """Close the file."""

@@ -236,6 +236,11 @@ class Limiters:
         keeper.bound(limits)
         return limiter
 
+    @property
+    def trouble(self) -> str | None:
+        """Why the workers can't share their limits, None where they can."""
+        return self._file.trouble if self._file is not None else None
+
     def close(self) -> None:
         """Close what is shared; who still holds a slot gives it back to nobody."""
         for limiter, _ in self._made.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -22,7 +23,6 @@ from pytest_llmeval.clients._keeper import Shared
 from pytest_llmeval.clients._shared_file import SharedFile
 from pytest_llmeval.clients.limits import Limiter, Limiters
 from pytest_llmeval.config import Limits
-from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.types import Prompt
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
@@ -280,9 +280,52 @@ def test_no_home_is_nothing_to_remove(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_can_not_be_used_is_told(tmp_path: Path) -> None:
+def test_where_the_file_can_not_be_used_a_worker_goes_on_by_itself(
+    tmp_path: Path,
+) -> None:
     home = tmp_path / "file"
     home.touch()
+    one = keeper(home)
 
-    with pytest.raises(ConfigError, match="can't share their limits .* run without -n"):
-        taken(keeper(home))
+    assert taken(one) == 4
+    assert taken(one) == 0
+    assert "can't share their limits" in str(one.file.trouble)
+
+    give_back(one)
+
+    assert taken(one) == 1
+
+
+class Full:
+    """A connection whose disk is full from a statement on."""
+
+    def __init__(self, inner: Any, statement: str) -> None:
+        self.inner = inner
+        self.statement = statement
+
+    def execute(self, statement: str, *args: Any) -> Any:
+        if statement.startswith(self.statement):
+            message = "database or disk is full"
+            raise sqlite3.OperationalError(message)
+        return self.inner.execute(statement, *args)
+
+    def rollback(self) -> None:
+        self.inner.rollback()
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+@pytest.mark.parametrize("statement", ["BEGIN", "SELECT", "INSERT", "COMMIT"])
+def test_a_disk_that_is_full_at_a_write_costs_no_slot(
+    tmp_path: Path, statement: str
+) -> None:
+    one, other = keeper(tmp_path), keeper(tmp_path, PARENT)
+    assert taken(one, count=1) == 1
+    one.file._connection = Full(one.file._connection, statement)  # type: ignore[assignment]
+
+    assert taken(one, count=2) == 2
+    assert "disk is full): each keeps to them by itself" in str(one.file.trouble)
+    # None is lost, none is there twice, and the others are not kept waiting.
+    assert taken(one) == 1
+    assert taken(other, count=3) == 3
