@@ -183,14 +183,15 @@ def check_ready(name: str, options: Mapping[str, Any]) -> Declaration:
     For mistakes to be told before anything is asked.
 
     Raises:
-        ConfigError: There is no such metric, or it has no such option.
-        MissingExtraError: Its extra isn't installed.
+        ConfigError: There is no such metric, it has no such option, or no such value.
+        MissingExtraError: Its extra, or that of an option, isn't installed.
     """
     found = get_metric(name)
     found.check_options(options)
     declaration = found.declaration
     if declaration.extra is not None and declaration.module is not None:
         check_extra(name, declaration.extra, declaration.module)
+    found.check_values(options)
     return declaration
 
 

@@ -18,6 +18,7 @@ from pytest_llmeval.types import Pool, Response, Score, as_text
 __all__ = [
     "Declaration",
     "Details",
+    "checked_base",
     "one_of",
     "plain_text_of",
     "scored_by",
@@ -135,6 +136,17 @@ class Details(Mapping[str, Any]):
 def plain_text_of(response: Any) -> str:
     """Return the text of a reply as it is."""
     return response.text if isinstance(response, Response) else as_text(response)
+
+
+def checked_base(name: str, base: Any) -> None:
+    """Refuse what is not the number of the first choice.
+
+    Raises:
+        ConfigError: It is neither 0 nor 1.
+    """
+    if base not in (0, 1):
+        message = f"{name} is 0 or 1, the number of the first choice, not {base!r}"
+        raise ConfigError(message)
 
 
 def one_of(kind: str, name: str, available: Sequence[str], metric: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from pytest_llmeval.metrics._base import Declaration, one_of, scored_by
+from pytest_llmeval.metrics._base import Declaration, checked_base, one_of, scored_by
 from pytest_llmeval.metrics._choice_gold import Gold, gold_of
 from pytest_llmeval.metrics._choice_labels import LETTERS
 from pytest_llmeval.metrics._choice_reading import ChoiceReading, read_choices
@@ -53,6 +53,7 @@ def choice(
         ConfigError: There are no choices, no such measure or no such base.
     """
     one_of("measure", measure, _MEASURES, "choice")
+    checked_base("reply_base", reply_base)
     gold = gold_of(expected, choices=choices, label_base=label_base)
     text = text_of(response, () if gold.letters else ("",))
     reading = read_choices(text, gold.choices, multiple=gold.multiple, base=reply_base)

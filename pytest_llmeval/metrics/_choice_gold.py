@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pytest_llmeval.errors import ConfigError, UnscoredError
+from pytest_llmeval.metrics._base import checked_base
 from pytest_llmeval.metrics._choice_labels import LETTERS
 from pytest_llmeval.metrics._explain import inline
 from pytest_llmeval.metrics._texts import named
@@ -44,11 +45,7 @@ def gold_of(expected: Any, *, choices: Sequence[Any] | None, label_base: int) ->
         ConfigError: There are no choices, or there is no such base.
         UnscoredError: The row has no label that could be right.
     """
-    if label_base not in (0, 1):
-        message = (
-            f"label_base is 0 or 1, the number of the first choice, not {label_base!r}"
-        )
-        raise ConfigError(message)
+    checked_base("label_base", label_base)
     case = expected if isinstance(expected, Case) else None
     given = choices if case is None or choices is not None else case.choices
     if given is None or isinstance(given, str):

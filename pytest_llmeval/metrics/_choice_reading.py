@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.metrics._base import checked_base
 from pytest_llmeval.metrics._choice_labels import LETTERS, cleaned
 from pytest_llmeval.metrics._choice_rules import pick_of
 from pytest_llmeval.metrics._choice_texts import ChoiceTexts
@@ -77,10 +78,7 @@ def read_choices(
             f"{as_text(choices)[:80] if isinstance(choices, str) else len(choices)!r}"
         )
         raise ConfigError(message)
-    if base not in (0, 1):
-        raise ConfigError(
-            f"base is 0 or 1, the number of the first choice, not {base!r}"
-        )
+    checked_base("base", base)
     question = Question(
         count=len(choices),
         texts=ChoiceTexts([as_text(choice) for choice in choices]),

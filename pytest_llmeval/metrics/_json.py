@@ -10,7 +10,7 @@ from pytest_llmeval.diffs import json_diff
 from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.metrics._base import Declaration, scored_by
 from pytest_llmeval.metrics._explain import ROOM, beside, labelled
-from pytest_llmeval.metrics._json_schema import schema_problems
+from pytest_llmeval.metrics._json_schema import schema_check
 from pytest_llmeval.metrics._json_text import read
 from pytest_llmeval.metrics._texts import named, text_of
 from pytest_llmeval.types import Case, Score
@@ -50,13 +50,13 @@ def json(
         ConfigError: The schema is not valid.
         MissingExtraError: A schema is given and jsonschema isn't installed.
     """
+    problems_of = None if schema is None else schema_check(schema)
     wanted = {"equals": _value(equals), "subset": _value(subset)}
     text = text_of(response)
     reading = read(text, fenced=fenced)
     if reading.problem is not None:
         return _score(text, wanted, "invalid", [], reading.problem)
-    problems = [] if schema is None else schema_problems(reading.value, schema)
-    if problems:
+    if problems_of is not None and (problems := problems_of(reading.value)):
         return _score(text, wanted, "schema", problems, "")
     for check, value in wanted.items():
         if value is not None:

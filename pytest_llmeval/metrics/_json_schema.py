@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -10,25 +11,25 @@ from pytest_llmeval.diffs import cut, printable
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.metrics._extras import needed
 
-__all__ = ["schema_problems"]
+__all__ = ["schema_check"]
 
 #: Mistakes looked for in one value: a long list of wrong items has one each.
 _AT_MOST: Final = 50
 
 
-def schema_problems(value: Any, schema: Any) -> list[str]:
-    """Return a line for each place where a value breaks its schema, path first.
+def schema_check(schema: Any) -> Callable[[Any], list[str]]:
+    """Return what says, of a JSON value, where it breaks a schema: a line each place.
 
     The dialect is that of the schema's ``$schema``, by default 2020-12. References
     outside of the schema are never fetched; ``format`` is an annotation, as the
     specification has it.
 
     Args:
-        value: The JSON value.
         schema: A mapping, or true or false.
 
     Raises:
-        ConfigError: It is no valid schema.
+        ConfigError: It is no valid schema; also when it is used, of a reference to
+            what is not in it.
         MissingExtraError: jsonschema isn't installed.
     """
     if not isinstance(schema, Mapping | bool):
@@ -41,20 +42,27 @@ def schema_problems(value: Any, schema: Any) -> list[str]:
     from jsonschema.exceptions import SchemaError
     from jsonschema.validators import Draft202012Validator, extend, validator_for
     from referencing import Registry
-    from referencing.exceptions import Unresolvable
 
     kind = validator_for(schema, default=Draft202012Validator)
     try:
         kind.check_schema(schema)  # type: ignore[arg-type]
-        # A registry of nothing: the default one would fetch what it does not know.
-        registry: Registry[Any] = Registry()
-        keywords = {"uniqueItems": _unique_items}
-        quick = extend(kind, keywords)  # type: ignore[no-untyped-call]
-        errors = quick(schema, registry=registry).iter_errors(value)
-        found = list(islice(errors, _AT_MOST))
     except SchemaError as exc:
         message = f"schema is no valid JSON Schema: {_place(exc)}: {exc.message}"
         raise ConfigError(cut(printable(message), 300)) from None
+    except RecursionError:
+        raise ConfigError("schema is nested too deeply") from None
+    # A registry of nothing: the default one would fetch what it does not know.
+    registry: Registry[Any] = Registry()
+    keywords = {"uniqueItems": _unique_items}
+    quick = extend(kind, keywords)  # type: ignore[no-untyped-call]
+    return partial(_problems, quick(schema, registry=registry))
+
+
+def _problems(validator: Any, value: Any) -> list[str]:
+    from referencing.exceptions import Unresolvable
+
+    try:
+        found = list(islice(validator.iter_errors(value), _AT_MOST))
     except Unresolvable as exc:
         message = f"schema refers to {exc.ref!r}, which is not in it"
         raise ConfigError(message) from None

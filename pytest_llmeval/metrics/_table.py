@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pytest_llmeval.errors import ConfigError, did_you_mean
 from pytest_llmeval.metrics._base import Declaration
-from pytest_llmeval.types import Score
+from pytest_llmeval.types import Case, Score
 
 __all__ = ["HELPERS", "MODULES", "Metric"]
 
@@ -90,3 +90,21 @@ class Metric:
                     f"; it has: {', '.join(names) or 'none'}"
                 )
                 raise ConfigError(message)
+
+    def check_values(self, options: Mapping[str, Any]) -> None:
+        """Refuse values of options that no reply could be scored with.
+
+        Every built-in metric looks at its options before it looks at the reply: one
+        without a reply is enough. Of a user's own nothing is known; what asks a model
+        has none here.
+
+        Raises:
+            ConfigError: A value can't be used.
+            MissingExtraError: It needs an extra that isn't installed.
+        """
+        if options and self.name in MODULES and self.declaration.takes != "model":
+            self(None, _ANY_CASE, **options)
+
+
+#: Has what every metric reads of a row.
+_ANY_CASE: Final = Case(id="any", expected="A", choices=("yes", "no"))

@@ -40,8 +40,12 @@ def parametrize(metafunc: pytest.Metafunc, fixtures: set[str]) -> None:
     try:
         _parametrize(metafunc, fixtures, runtime_of(metafunc.config))
     except UserError as exc:
-        # Unlike a CollectError this has its reason in the short summary too.
-        pytest.fail(f"{metafunc.definition.nodeid}: {exc}", pytrace=False)
+        problem = f"{metafunc.definition.nodeid}: {exc}"
+    else:
+        return
+    # Unlike a CollectError this has its reason in the short summary too; raised inside
+    # of the handler, pytest would print it a second time as what it came from.
+    pytest.fail(problem, pytrace=False)
 
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:

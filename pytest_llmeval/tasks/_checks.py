@@ -38,6 +38,8 @@ _JUDGED: Final = frozenset({"judge", "pairwise"})
 _MAIN: Final = {"judge": "rubric", "pairwise": "against", "f1": "threshold"}
 #: What is given by us.
 _GIVEN: Final = frozenset({"response", "expected", "case", "generator", "metric"})
+#: Keywords of a helper that are no options of its metric.
+_OURS: Final = frozenset({"threshold", "name", "equals"})
 _WITHOUT_EXPECTED: Final = frozenset({"json", "judge", "pairwise", "case"})
 
 
@@ -220,8 +222,8 @@ def _check_keywords(
 def _check_values(check: TaskCheck, base: Path, root: Path) -> None:
     """Try what can be tried of a check's values before anything is asked."""
     options = check.options
-    if check.name not in _HELPERS:
-        own = {k: v for k, v in options.items() if k not in {"threshold", "name"}}
+    if check.name not in _JUDGED and check.name != "case":
+        own = {k: v for k, v in options.items() if k not in _OURS}
         metrics.check_ready(check.name, own)
     if "threshold" in options and check.name not in {"judge", "case"}:
         checked_threshold(options["threshold"], check.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -283,3 +284,32 @@ def test_a_broken_task_does_not_hide_the_others(capitals: Any) -> None:
 
     result.assert_outcomes(passed=2, failed=1, errors=1)
     result.stdout.fnmatch_lines(["*broken.llmeval.yml:1: a mapping is expected*"])
+
+
+@pytest.mark.parametrize(
+    ("check", "told"),
+    [
+        ("json: {schema: {type: objct}}", "schema is no valid JSON Schema: $.type"),
+        ("exact: {preset: [casefld]}", "there is no step of normalisation 'casefld'"),
+        ("number: {tolerance: -1}", "tolerance is a number of 0 or more, not -1"),
+    ],
+)
+def test_a_value_that_no_check_can_use_is_a_collection_error(
+    capitals: Any, check: str, told: str
+) -> None:
+    text = refused(capitals, TASK.replace("- exact", f"- {check}"))
+
+    assert f"capitals.llmeval.yaml:5: task 'capitals': checks: {told}" in text
+
+
+def test_the_extra_of_an_option_is_missed_at_collection(
+    capitals: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+
+    text = refused(capitals, TASK.replace("- exact", "- json: {schema: true}"))
+
+    assert (
+        "checks: json with schema= needs the extra 'json' (no module 'jsonschema'): pip "
+        "install 'pytest-llm-regression[json]'\n"
+    ) in text

@@ -319,3 +319,60 @@ def test_an_empty_reply_is_shown_as_one() -> None:
     lines = metrics.explain(exact("", "Lima"))
 
     assert lines[1] == "reply     (an empty text: '')"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        ("json", {"schema": {"type": "objct"}}, "no valid JSON Schema: $.type"),
+        ("json", {"schema": [1]}, "schema is a JSON Schema as a mapping, not [1]"),
+        ("f1", {"preset": "squad_v9"}, "f1 has no preset 'squad_v9'"),
+        ("exact", {"preset": ["casefld"]}, "no step of normalisation 'casefld'"),
+        ("levenshtein", {"preset": "x"}, "levenshtein has no preset 'x'"),
+        ("contains", {"mode": "some"}, "contains has no mode 'some'"),
+        ("number", {"tolerance": -1}, "tolerance is a number of 0 or more, not -1"),
+        ("math", {"seconds": 0}, "seconds"),
+        ("choice", {"measure": "x"}, "choice has no measure 'x'"),
+        ("choice", {"label_base": 7}, "label_base is 0 or 1"),
+        ("choice", {"reply_base": 7}, "reply_base is 0 or 1"),
+        ("tool_calls", {"mode": "x"}, "tool_calls has no mode 'x'"),
+        ("rouge1", {"field": "x"}, "rouge1 has no field 'x'"),
+        ("bleu", {"tokenize": "x"}, "bleu has no tokenizer 'x'"),
+        ("similarity", {"embedder": 1}, "embedder is an object with embed(texts)"),
+    ],
+)
+def test_a_value_no_reply_could_be_scored_with_is_told_before_there_is_one(
+    name: str, options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        metrics.check_ready(name, options)
+
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("json", {"schema": {"type": "object"}, "fenced": True}),
+        ("f1", {"preset": "drop"}),
+        ("exact", {"preset": ["casefold", "stem"]}),
+        ("contains", {"mode": "any", "negate": True}),
+        ("regex", {"negate": True}),
+        ("choice", {"measure": "jaccard", "label_base": 1, "reply_base": 0}),
+        ("supporting_facts", {}),
+        ("tool_calls", {"mode": "subset"}),
+        ("chrf", {"word_order": 2}),
+        ("exact_match", {"ignore_case": True}),
+        ("perplexity", {"unit": "word"}),
+    ],
+)
+def test_values_that_may_do_are_let_through(name: str, options: dict[str, Any]) -> None:
+    assert metrics.check_ready(name, options).name == name
+
+
+def test_options_of_a_users_own_metric_are_his_to_look_at() -> None:
+    @metrics.metric("picky")
+    def picky(text: str, expected: Any, *, level: int = 0) -> float:
+        raise AssertionError("there is no reply yet")
+
+    assert metrics.check_ready("picky", {"level": 9}).name == "picky"
