@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -70,3 +71,13 @@ def test_the_second_installs_what_the_tests_need_and_runs_them(
 
     assert any("pip install" in line and "[test]" in line for line in install)
     assert re.fullmatch(r"(python -m )?pytest( -\S+( \d+)?)*", run)
+
+
+def test_every_page_of_the_documentation_stands_in_its_navigation() -> None:
+    docs = README.parent / "docs"
+    pages = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
+    nav = yaml.safe_load((README.parent / "mkdocs.yml").read_text("utf-8"))["nav"]
+    listed = re.findall(r"[\w/-]+\.md", str(nav))
+
+    assert pages - set(listed) == set(), "name them under nav: in mkdocs.yml"
+    assert sorted(listed) == sorted(pages)
