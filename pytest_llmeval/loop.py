@@ -38,6 +38,7 @@ class LoopThread:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._ended = threading.Event()
         self._process = os.getpid()
 
     def run(
@@ -125,6 +126,7 @@ class LoopThread:
             self._loop = self._thread = None
         if loop is None or thread is None or self._process != os.getpid():
             return
+        self._ended.set()
         loop.call_soon_threadsafe(_cancel_and_stop, loop)
         thread.join(_PATIENCE_SECONDS)
         if not thread.is_alive():
@@ -156,11 +158,21 @@ class LoopThread:
                 self._process = os.getpid()
                 self._loop = asyncio.new_event_loop()
                 self._loop.set_default_executor(_daemon_executor())
+                self._ended = threading.Event()
                 self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="llmeval-loop", daemon=True
+                    target=_serve,
+                    args=(self._loop, self._ended),
+                    name="llmeval-loop",
+                    daemon=True,
                 )
                 self._thread.start()
             return self._loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
+    """Run a loop until we end it: a body that stops it would stop all others too."""
+    while not ended.is_set():
+        loop.run_forever()
 
 
 async def _fill(future: Future[T], coroutine: Coroutine[Any, Any, T]) -> None:

@@ -169,6 +169,14 @@ class Ahead:
         started = self._started.get(item)
         return started is not None and any(body.is_started for body in started.bodies)
 
+    def begun(self) -> list[Samples]:
+        """Return the samples of cases whose bodies have begun before their turn."""
+        return [
+            started.samples
+            for started in self._started.values()
+            if any(body.is_started for body in started.bodies)
+        ]
+
     # --- what it comes to ------------------------------------------------------------
 
     def _group(self, item: pytest.Item) -> Group | None:

@@ -69,12 +69,26 @@ class Outputs:
         self._samples.add(report)
         for note in getattr(report, "llmeval_notes", ()):
             self.note(note)
-        record = Record.from_json(data)
+        self._keep(Record.from_json(data), data)
+
+    def keep(self, record: Record) -> None:
+        """Keep the record of a case that no report was made of."""
+        self._keep(record, self._runtime.redactor.redact(record.to_json()))
+
+    def _keep(self, record: Record, data: Mapping[str, Any]) -> None:
         self.records[record.nodeid] = record
         if self._journal is None:
             home = self._runtime.root / ".llmeval"
             self._journal = Journal.open(home, self._kept().header())
         self._journal.append(data)
+
+    def begun(self) -> list[Record]:
+        """Return, as workers had begun them, the cases that have not ended."""
+        return [
+            Record.from_json(begun)
+            for nodeid, begun in self._begun.items()
+            if nodeid not in self.records
+        ]
 
     def note(self, text: str) -> None:
         """Add a line to the summary; one that several workers have is told once."""

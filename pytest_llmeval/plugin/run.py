@@ -33,6 +33,7 @@ from pytest_llmeval.plugin.outlived import Outlived
 from pytest_llmeval.plugin.outputs import Outputs
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
 from pytest_llmeval.plugin.samples import Samples
+from pytest_llmeval.plugin.stopped import Stopped, evaluations
 from pytest_llmeval.recorder import begin, end
 
 __all__ = ["Run", "run_of"]
@@ -58,6 +59,7 @@ class Run:
         self.bars = Bars(self)
         self.outputs = Outputs(config, self.runtime, self.bars)
         self.outlived = Outlived()
+        self.stopped = Stopped(self)
         self.runtime.on_asked = self.outlived.note
 
     # --- a case runs -----------------------------------------------------------------
@@ -67,6 +69,10 @@ class Run:
         """Forget the case when its item is done."""
         try:
             return (yield)
+        except BaseException:
+            if (samples := item.stash.get(_SAMPLES, None)) is not None:
+                self.stopped.hold(samples)
+            raise
         finally:
             if _SAMPLES in item.stash:
                 end()
@@ -131,6 +137,7 @@ class Run:
                 crash = Outcome(status="unscored", cause="crashed")
                 begun = record_of(samples, crash, 0.0).to_json()
                 report.llmeval_begun = begun  # type: ignore[attr-defined]
+                report.llmeval_selected = len(evaluations(item.session))  # type: ignore[attr-defined]
         error = call.excinfo.value if call.excinfo else None
         outcome = outcome_of(report, error)
         if outcome is not None and item.stash.get(_IN_BODY, False):
@@ -207,6 +214,9 @@ class Run:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the record of a finished case; also those that workers send."""
         if not self.is_worker:
+            self.stopped.selected = getattr(
+                report, "llmeval_selected", self.stopped.selected
+            )
             self.outputs.take(report)
 
     @pytest.hookimpl(optionalhook=True)
@@ -229,6 +239,7 @@ class Run:
             output["llmeval_collected"] = self.runtime.collected.to_json()
             output[_NOTES] = self.runtime.clients.settle()
             return (yield)
+        self.stopped.leave(session)
         self.bars.decide(session)
         self.outputs.finish(session)
         try:
@@ -264,6 +275,7 @@ def run_of(config: pytest.Config) -> Run:
         config.pluginmanager.register(run, "llmeval-run")
         config.pluginmanager.register(run.bars, "llmeval-bars")
         config.pluginmanager.register(run.outlived, "llmeval-outlived")
+        config.pluginmanager.register(run.stopped, "llmeval-stopped")
         if is_wanted(config):
             config.pluginmanager.register(Ahead(run), "llmeval-ahead")
         config.pluginmanager.register(Calibrating(), "llmeval-calibrating")

@@ -191,3 +191,25 @@ def test_a_thread_of_the_loop_s_executor_keeps_no_interpreter() -> None:
 
     assert loop.run(where(), instead="")
     loop.close()
+
+
+def test_a_body_that_stops_the_loop_stops_no_other(loop: LoopThread) -> None:
+    async def stop() -> None:
+        asyncio.get_running_loop().stop()
+        await asyncio.sleep(0)
+
+    async def value() -> int:
+        await asyncio.sleep(0)
+        return 7
+
+    loop.run(stop(), instead="")
+
+    assert loop.run(value(), instead="") == 7
+
+
+def test_a_body_can_not_close_the_loop(loop: LoopThread) -> None:
+    async def close() -> None:
+        asyncio.get_running_loop().close()
+
+    with pytest.raises(RuntimeError, match="running event loop"):
+        loop.run(close(), instead="")
