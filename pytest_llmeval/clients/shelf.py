@@ -13,6 +13,7 @@ from typing import Any
 from pytest_llmeval.config.files import shown_path
 from pytest_llmeval.recorder import SampleRun, current_sample
 from pytest_llmeval.redact import Redactor
+from pytest_llmeval.store.answers import Answer, Answers
 from pytest_llmeval.store.difference import difference
 from pytest_llmeval.store.recordings import (
     FOLDER,
@@ -40,6 +41,8 @@ class Shelf:
         self.root = root
         self.outside: list[dict[str, Any]] = []
         """Entries that were used outside of a case."""
+        self.answers: Answers | None = None
+        """What a failure was answered, where one is run again."""
         self._sources: list[Callable[[], Iterable[str]]] = []
         self._secrets: set[str] = set()
         self._redactor = Redactor(())
@@ -96,6 +99,10 @@ class Shelf:
                     return filed
         return None
 
+    def answered(self, key: str) -> Answer | None:
+        """Return what the failure that is run again was answered, None if nothing."""
+        return None if self.answers is None else self.answers.find(key)
+
     def kept(self, key: str) -> Filed | None:
         """Return what this session has kept for a request, None when nothing."""
         return self._kept.get(key)
@@ -147,6 +154,13 @@ class Shelf:
         """
         sample = current_sample()
         rerun = sample.run.rerun if sample else ""
+        if self.answers is not None:
+            listed = _listed(self.answers.difference(request))
+            near = f"it differs from the nearest one in\n{listed}\n" if listed else ""
+            return (
+                f"this was not asked when the case failed, so there is no answer to it\n"
+                f"{near}run it live: {rerun or 'pytest'}"
+            )
         command = re.sub(r" --llmeval-mode[= ]\S+", "", rerun or "pytest")
         command += " --llmeval-mode=record"
         path = self.path()
@@ -156,11 +170,7 @@ class Shelf:
             there = "is empty" if path.is_file() else "does not exist"
             return f"no recording: {shown} {there}; record it: {command}"
         lines = list(difference(request, nearest.request))
-        if not lines:
-            lines = ["the index of the repeat (sample)"]
-        if len(lines) > _MOST_LINES:
-            lines[_MOST_LINES:] = [f"and {len(lines) - _MOST_LINES} parts more"]
-        listed = "\n".join(f"  {line}" for line in lines)
+        listed = _listed(lines or ["the index of the repeat (sample)"])
         return (
             f"no recording of this request in {shown}; the nearest entry differs in\n"
             f"{listed}\nrecord it: {command}"
@@ -202,6 +212,13 @@ class Shelf:
         if path not in self._files:
             self._files[path] = Recordings.read(path)
         return self._files[path]
+
+
+def _listed(lines: list[str]) -> str:
+    if len(lines) > _MOST_LINES:
+        more = f"and {len(lines) - _MOST_LINES} parts more"
+        lines = [*lines[:_MOST_LINES], more]
+    return "\n".join(f"  {line}" for line in lines)
 
 
 def module_recording(root: Path, module: str) -> Path:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_llmeval.clients import Backend, CutAccepted, Request, sent_by
 from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.recorder import SampleRun
-from pytest_llmeval.types import Call, Response
+from pytest_llmeval.store.answers import Answer
+from pytest_llmeval.types import Call, Response, Sent, clean_text
 
 __all__ = ["ask"]
 
@@ -22,7 +23,7 @@ async def ask(
         return running.stand_in(role)
     response, problem = None, None
     try:
-        response = await backend.answer(request)
+        response = _writable(await backend.answer(request))
     except UnscoredError as exc:
         problem = exc
     # A judge's cut reply is the judging room's to report, beside its undecidable ones.
@@ -40,13 +41,44 @@ async def ask(
                 settings=_settings(backend, request),
                 attempts=request.trail.attempts,
                 waits=tuple(request.trail.waits),
-                look=partial(sent_by, backend, request),
+                evidence=_Evidence(
+                    backend=backend, request=request, response=response, problem=problem
+                ),
             )
         )
     if problem is not None:
         raise problem
     assert response is not None
     return response
+
+
+def _writable(response: Response) -> Response:
+    """Return a reply with the text it is kept with: no file holds half a character.
+
+    A judge shown another text than the one that is replayed would be another question.
+    """
+    text = clean_text(response.text)
+    return response if text == response.text else replace(response, text=text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Evidence:
+    """What is made of a call only when its case did not pass."""
+
+    backend: Backend
+    request: Request
+    response: Response | None
+    problem: UnscoredError | None
+
+    def sent(self) -> Sent | None:
+        """Return what went over the wire."""
+        return sent_by(self.backend, self.request)
+
+    def answer(self) -> dict[str, Any]:
+        """Return question and answer, to be replayed."""
+        identity = self.backend.identity(self.request)
+        sample = self.request.sample
+        return Answer.of(identity, sample, self.response, self.problem).to_json()
 
 
 #: What of a request's identity is the question itself.

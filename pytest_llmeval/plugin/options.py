@@ -55,6 +55,12 @@ OPTIONS = (
         "live, and record; live: no recordings and no cache",
     ),
     Option(
+        name="replay",
+        metavar="FOLDER",
+        help="answer as a failure was that is kept in .llmeval/failures: no network, no "
+        "keys",
+    ),
+    Option(
         name="generator",
         metavar="SPEC",
         help="test this model: a spec like python:app:answer, or a name from "

@@ -1,4 +1,7 @@
-"""What a run leaves behind: journal, reports, recordings. Written by one process."""
+"""What a run leaves behind: journal, reports, recordings, failures.
+
+Written by one process.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import pytest
 
 from pytest_llmeval.conclusion import Aggregates, KeptRun
 from pytest_llmeval.plugin.against import save
+from pytest_llmeval.plugin.failures import Failures
 from pytest_llmeval.plugin.github import append_summary
 from pytest_llmeval.plugin.recordings import RecordingWriter, drops_unused
 from pytest_llmeval.plugin.runtime import Runtime
@@ -51,6 +55,7 @@ class Outputs:
         self._runtime = runtime
         self._recordings = RecordingWriter(runtime.root)
         self._samples = SampleLog()
+        self._failures = Failures(config, runtime)
         self._begun: dict[str, Mapping[str, Any]] = {}
         self._aggregates = Aggregates()
         self._journal: Journal | None = None
@@ -69,7 +74,9 @@ class Outputs:
         self._samples.add(report)
         for note in getattr(report, "llmeval_notes", ()):
             self.note(note)
-        self._keep(Record.from_json(data), data)
+        record = Record.from_json(data)
+        self._failures.take(report, record)
+        self._keep(record, data)
 
     def keep(self, record: Record) -> None:
         """Keep the record of a case that no report was made of."""
@@ -156,12 +163,13 @@ class Outputs:
         return value
 
     def finish(self, session: pytest.Session) -> None:
-        """Write recordings, baseline and reports, and close the journal."""
+        """Write recordings, failures, baseline and reports, and close the journal."""
         self.notes += _alone_lines(self.alone)
         for note in self._runtime.clients.settle():
             self.note(note)
         self._save(session)
         self._write_recordings(session)
+        self.notes += self._failures.write(self.records)
         self._write_reports(session)
         self._write_samples(session)
         if not session.config.option.collectonly and (

@@ -27,6 +27,7 @@ from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.calibrating import Calibrating
 from pytest_llmeval.plugin.cases import case_run, forget_run, record_of
 from pytest_llmeval.plugin.circumstances import is_wanted
+from pytest_llmeval.plugin.failures import Questions
 from pytest_llmeval.plugin.junit import is_ours, junit_properties, mark_statuses
 from pytest_llmeval.plugin.outcomes import NOT_RUN, Outcome, outcome_of, with_parts
 from pytest_llmeval.plugin.outlived import Outlived
@@ -58,6 +59,7 @@ class Run:
         self.is_worker = hasattr(config, "workerinput")
         self.bars = Bars(self)
         self.outputs = Outputs(config, self.runtime, self.bars)
+        self.questions = Questions()
         self.outlived = Outlived()
         self.stopped = Stopped(self)
         self.runtime.on_asked = self.outlived.note
@@ -128,6 +130,7 @@ class Run:
             return report
         if call.when == "setup":
             samples.shown.is_in_setup = False
+            self.questions.note_setup(samples)
             # A rerun must not inherit the last status and scores.
             item.user_properties[:] = [
                 entry for entry in item.user_properties if not is_ours(entry[0])
@@ -194,6 +197,9 @@ class Run:
         ]
         if logged := samples.shown.logged:
             report.llmeval_logged = redactor.redact(logged)  # type: ignore[attr-defined]
+        if outcome.status in {"failed", "unscored"}:
+            answers = self.questions.answers(samples)
+            report.llmeval_answers = redactor.redact(answers)  # type: ignore[attr-defined]
         notes = self.runtime.clients.trouble()
         report.llmeval_notes = notes  # type: ignore[attr-defined]
         for entry in junit_properties(report.llmeval):

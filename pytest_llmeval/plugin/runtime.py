@@ -38,6 +38,7 @@ from pytest_llmeval.plugin.settings import Settings, settings_of
 from pytest_llmeval.prompts import Template
 from pytest_llmeval.recorder import Plan, SampleRun, current_sample
 from pytest_llmeval.redact import Redactor
+from pytest_llmeval.store.answers import Answers
 from pytest_llmeval.tasks import Task, TaskOptions, load_task
 
 __all__ = ["Runtime", "runtime_of"]
@@ -94,7 +95,20 @@ class Runtime:
     def clients(self) -> Clients:
         """The clients, built as they are first used."""
         owner = _owner(self.pytest_config)
-        return Clients(self.config, self.root, self.settings.mode, owner, self.spending)
+        mode = self.settings.mode
+        clients = Clients(self.config, self.root, mode, owner, self.spending)
+        clients.shelf.answers = self.answers
+        return clients
+
+    @cached_property
+    def answers(self) -> Answers | None:
+        """What a failure was answered, where one is run again.
+
+        Raises:
+            UserError: They can't be read.
+        """
+        path = self.settings.replay
+        return None if path is None else Answers.read(path)
 
     @cached_property
     def spending(self) -> Spending | None:
@@ -373,6 +387,7 @@ def runtime_of(config: pytest.Config) -> Runtime:
     if _KEY not in config.stash:
         runtime = Runtime(config)
         _ = runtime.config  # llmeval.yaml is read, and refused, at once
+        _ = runtime.answers
         for given in config.hook.pytest_llmeval_metrics(config=config):
             register_all(given, "pytest_llmeval_metrics")
         config.stash[_KEY] = runtime

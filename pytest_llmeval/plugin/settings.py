@@ -10,8 +10,9 @@ from typing import get_args
 
 import pytest
 
-from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
 from pytest_llmeval.plugin.options import OPTIONS, Option
+from pytest_llmeval.store.failures import find_answers
 from pytest_llmeval.types import Mode
 
 __all__ = ["Settings", "check_options", "settings_of"]
@@ -23,6 +24,8 @@ class Settings:
 
     config: str | None = None
     mode: Mode = "auto"
+    replay: Path | None = None
+    """The answers of a failure that is run again."""
     generators: tuple[str, ...] = ()
     judge: str | None = None
     concurrency: int | None = None
@@ -85,7 +88,8 @@ def _settings(config: pytest.Config) -> Settings:
     switches = {o.key: _is_on(config, o) for o in OPTIONS if o.is_switch}
     return Settings(
         config=_single(given["config"]),
-        mode=_mode(_single(given["mode"])),
+        mode=_mode(config, _single(given["mode"]), _single(given["replay"])),
+        replay=_replay(config, _single(given["replay"])),
         generators=_distinct("generator", given["generator"]),
         judge=_single(given["judge"]),
         concurrency=_count("concurrency", _single(given["concurrency"]), least=1),
@@ -223,7 +227,15 @@ def _report(value: str, base: Path) -> Path:
     return path
 
 
-def _mode(value: str | None) -> Mode:
+def _mode(config: pytest.Config, value: str | None, replay: str | None) -> Mode:
+    if replay is not None:
+        if value not in {None, "replay"} and config.getoption("--llmeval-mode"):
+            message = (
+                f"--llmeval-replay={replay} replays, and --llmeval-mode={value} does "
+                f"not; leave one out"
+            )
+            raise ConfigError(message)
+        return "replay"
     for mode in get_args(Mode):
         if value == mode or (value is None and mode == "auto"):
             found: Mode = mode
@@ -231,6 +243,16 @@ def _mode(value: str | None) -> Mode:
     modes = ", ".join(get_args(Mode))
     message = f"--llmeval-mode is one of {modes}, not {value!r}"
     raise ConfigError(message + did_you_mean(value or "", get_args(Mode)))
+
+
+def _replay(config: pytest.Config, value: str | None) -> Path | None:
+    if value is None:
+        return None
+    home = config.rootpath / ".llmeval"
+    try:
+        return find_answers(value, base=config.invocation_params.dir, home=home)
+    except UserError as exc:
+        raise ConfigError(f"--llmeval-replay={value}: {exc}") from exc
 
 
 def _show(value: str | None) -> str:

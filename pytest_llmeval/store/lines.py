@@ -56,4 +56,6 @@ def prepare_home(directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     ignore = directory / ".gitignore"
     if not ignore.exists():
-        ignore.write_text("# Of pytest-llmeval: journals and a cache.\n*\n", "utf-8")
+        ignore.write_text(
+            "# Of pytest-llmeval: journals, failures and a cache.\n*\n", "utf-8"
+        )

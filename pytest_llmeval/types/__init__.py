@@ -28,6 +28,7 @@ from pytest_llmeval.types._messages import (
 from pytest_llmeval.types._record import (
     CAUSES,
     Call,
+    Evidence,
     Fingerprints,
     Record,
     Sample,
@@ -49,6 +50,7 @@ __all__ = [
     "Case",
     "Check",
     "Client",
+    "Evidence",
     "Fingerprints",
     "Likelihood",
     "Message",

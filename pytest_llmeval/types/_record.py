@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, Protocol, Self
 
 from pytest_llmeval.types._messages import Prompt, Response, Sent
 from pytest_llmeval.types._score import Check
@@ -32,6 +32,16 @@ CAUSES: Final = (
 )
 
 
+class Evidence(Protocol):
+    """What more there is of a call, for who looks into its case."""
+
+    def sent(self) -> Sent | None:
+        """Return what went over the wire, None where nothing did."""
+
+    def answer(self) -> dict[str, Any]:
+        """Return question and answer as plain JSON types, so that it can be replayed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One question to a model and its answer, or what went wrong."""
@@ -53,14 +63,12 @@ class Call:
     """Seconds between an attempt and the next one."""
     sent: Sent | None = None
     """What went over the wire, once `looked_into`."""
-    look: Callable[[], Sent | None] | None = field(
-        default=None, repr=False, compare=False
-    )
-    """Finds out what went over the wire."""
+    evidence: Evidence | None = field(default=None, repr=False, compare=False)
+    """Made only of a case that did not pass; never written itself."""
 
     def looked_into(self) -> Self:
         """Return the call with all there is, as it is kept of a case that failed."""
-        return replace(self, sent=self.look(), look=None) if self.look else self
+        return replace(self, sent=self.evidence.sent()) if self.evidence else self
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types."""

@@ -138,6 +138,15 @@ def echo(seen: Seen) -> Any:
     return {"model": KEY, "choices": [{"message": message, "finish_reason": "stop"}]}
 
 
+def assert_searched_failures(suite: Suite, reply: str) -> None:
+    """Assert that what was searched has failures, with requests and replies in them."""
+    kept = suite.path / ".llmeval" / "failures"
+    replies = [path.read_text("utf-8") for path in kept.glob("*/reply.txt")]
+    assert any(reply in text for text in replies)
+    commands = [path.read_text("utf-8") for path in kept.glob("*/curl.sh")]
+    assert any("${LAB_KEY}" in text and "${TEAM}" in text for text in commands)
+
+
 def test_a_key_that_is_echoed_in_replies(
     secret_suite: Suite, server: FaultServer
 ) -> None:
@@ -148,6 +157,7 @@ def test_a_key_that_is_echoed_in_replies(
     assert found == {}
     assert "You sent Bearer [redacted] to" in output
     assert (secret_suite.path / "llmeval_recordings" / "test_a.jsonl").is_file()
+    assert_searched_failures(secret_suite, "You sent Bearer [redacted] to")
     assert {seen.headers["x-team"] for seen in server.seen} == {TEAM}
     assert {seen.headers["authorization"] for seen in server.seen} == {f"Bearer {KEY}"}
 
@@ -181,6 +191,9 @@ def test_a_key_that_is_echoed_in_errors_and_headers(
 
     assert found == {}
     assert "Incorrect key: [redacted]" in output
+    assert_searched_failures(
+        secret_suite, "Incorrect key: [redacted]" if status > 200 else ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -223,6 +236,7 @@ def test_a_key_on_workers(secret_suite: Suite, server: FaultServer) -> None:
     _, found = run(secret_suite, server, "-n2", "--llmeval-mode=record")
 
     assert found == {}
+    assert_searched_failures(secret_suite, "You sent Bearer [redacted] to")
 
 
 def test_live_logs_hold_no_key(secret_suite: Suite, server: FaultServer) -> None:
