@@ -32,7 +32,9 @@ class Aggregates:
         """Keep the value of the next row."""
         self.values.setdefault(test, {}).setdefault(name, []).append(value)
 
-    def next(self, test: str, name: str, items: Sequence[float]) -> float | None:
+    def next(
+        self, test: str, name: str, function: str, items: Sequence[Any]
+    ) -> float | None:
         """Return the value of the next row, None where none was kept."""
         left = self.values.get(test, {}).get(name, [])
         return left.pop(0) if left else None

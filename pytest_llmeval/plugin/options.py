@@ -123,6 +123,28 @@ OPTIONS = (
         help="show N worked examples in YAML tasks that don't say num_fewshot: 0",
     ),
     Option(
+        name="gen-kwargs",
+        metavar="KEY=VALUE,...",
+        help="lay these over the generation_kwargs of YAML tasks; a JSON object will do",
+    ),
+    Option(
+        name="system-instruction",
+        metavar="TEXT",
+        help="put TEXT before the description of lm-evaluation-harness's tasks",
+    ),
+    Option(
+        name="apply-chat-template",
+        metavar="",
+        help="send the prompts of lm-evaluation-harness's tasks as messages of a chat",
+        is_switch=True,
+    ),
+    Option(
+        name="fewshot-as-multiturn",
+        metavar="true|false",
+        help="whether worked examples are turns of the chat (default) or stand in the "
+        "user's message",
+    ),
+    Option(
         name="log-samples",
         metavar="DIR",
         help="write the rows of lm-evaluation-harness's tasks, with replies and values, "
@@ -240,10 +262,24 @@ def given_names(config: pytest.Config) -> set[str]:
     return {o.name for o in OPTIONS if config.getoption(o.flag) is not None}
 
 
+#: Options that change what is asked.
+_ASKING = frozenset(
+    {
+        *("config", "generator", "judge", "repeat", "num-fewshot", "gen-kwargs"),
+        *("system-instruction", "apply-chat-template", "fewshot-as-multiturn"),
+    }
+)
+
+
 def as_option_arguments(config: pytest.Config) -> list[str]:
     """Return the options a rerun of one case needs to see the same models."""
     arguments: list[str] = []
-    for name in ("config", "generator", "judge", "num-fewshot", "repeat"):
-        values: Any = config.getoption(f"--llmeval-{name}") or []
-        arguments += (f"--llmeval-{name}={value}" for value in values)
+    for option in OPTIONS:
+        given: Any = config.getoption(option.flag)
+        if option.name not in _ASKING or not given:
+            continue
+        if option.is_switch:
+            arguments.append(option.flag)
+        else:
+            arguments += (f"{option.flag}={value}" for value in given)
     return arguments

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -152,11 +153,16 @@ class Outputs:
             aggregates=self._aggregates.values,
         )
 
-    def _aggregated(self, test: str, name: str, items: list[float]) -> float | None:
+    def _aggregated(
+        self, test: str, name: str, function: str, items: list[Any]
+    ) -> float | None:
         """Return what a task's own function makes of a check's values."""
+        # As lm-evaluation-harness keeps them: of several things a tuple.
+        rows = [tuple(one) if isinstance(one, list) else one for one in items]
         value = None
         try:
-            value = float(self._runtime.task(test).aggregations[name](items))
+            found = float(self._runtime.task(test).aggregations[function](rows))
+            value = found if isfinite(found) else None
         except Exception as exc:  # noqa: BLE001 - whatever a user's function raises
             self.note(f"{test}: {name} has no value: {type(exc).__name__}: {exc}")
         self._aggregates.add(test, name, value)

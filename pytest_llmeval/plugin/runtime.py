@@ -257,6 +257,10 @@ class Runtime:
             allow_functions=bool(self.pytest_config.getini("llmeval_allow_functions")),
             logs_samples=self.settings.log_samples is not None,
             num_fewshot=self.settings.num_fewshot,
+            system_instruction=self.settings.system_instruction,
+            apply_chat_template=self.settings.apply_chat_template,
+            fewshot_as_multiturn=self.settings.fewshot_as_multiturn,
+            gen_kwargs=self.settings.gen_kwargs,
         )
 
     def task(self, test: str) -> Task:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
 from pytest_llmeval.plugin.options import OPTIONS, Option
+from pytest_llmeval.plugin.task_settings import gen_kwargs, truth
 from pytest_llmeval.store.failures import find_answers
 from pytest_llmeval.types import Mode
 
@@ -45,6 +47,14 @@ class Settings:
     """Folder for the samples of YAML tasks."""
     num_fewshot: int | None = None
     """Worked examples that YAML tasks show."""
+    gen_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    """Laid over the generation_kwargs of YAML tasks."""
+    system_instruction: str | None = None
+    """Before the description of YAML tasks."""
+    apply_chat_template: bool = False
+    """Whether prompts of YAML tasks are sent as messages of a chat."""
+    fewshot_as_multiturn: bool | None = None
+    """Whether worked examples are turns of it."""
     mutate: bool = False
     """Whether the checks are tried on wrong replies."""
     save: str | None = None
@@ -107,6 +117,12 @@ def _settings(config: pytest.Config) -> Settings:
             _single(given["log-samples"]), config.invocation_params.dir
         ),
         num_fewshot=_count("num-fewshot", _single(given["num-fewshot"])),
+        gen_kwargs=gen_kwargs(_single(given["gen-kwargs"])),
+        system_instruction=_single(given["system-instruction"]),
+        apply_chat_template=switches["llmeval_apply_chat_template"],
+        fewshot_as_multiturn=truth(
+            "fewshot-as-multiturn", _single(given["fewshot-as-multiturn"])
+        ),
         mutate=switches["llmeval_mutate"],
         save=_save(_single(given["save"]), config.rootpath),
         save_force=switches["llmeval_save_force"],

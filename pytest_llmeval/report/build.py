@@ -103,7 +103,7 @@ class _RowCounter:
                 name = check["name"]
                 if name not in self.metrics:
                     self.metrics[name] = MetricCounter(check)
-                self.metrics[name].add(check)
+                self.metrics[name].add(check, is_repeated=len(record.samples) > 1)
 
     def summary(self, aggregate: Aggregate | None) -> Row:
         return Row(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isfinite, nan
+from functools import partial
 from typing import Any
 
-from pytest_llmeval.stats import mean, pooled, pooled_label
+from pytest_llmeval.stats import Gathered
 
 __all__ = ["Aggregate", "MetricCounter", "MetricSummary"]
 
-#: Puts the values of a check together by a task's own function: gets the test, the check
-#: and the values, NaN for an unscored one.
-Aggregate = Callable[[str, str, list[float]], float | None]
+#: Puts the values of a check together by a task's own function: gets the test, the
+#: check, the function's name and the values, NaN for an unscored one.
+Aggregate = Callable[[str, str, str, list[Any]], float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,8 @@ class MetricSummary:
     mean: float | None
     """Of the scored checks alone; None when there are none. Of a check with another
     aggregation, the value by that."""
+    stderr: float | None
+    """The standard error of `mean`, of YAML tasks in lm-evaluation-harness's format."""
     n: int
     """How many checks have a value: a repeated case has one a sample."""
     unscored: int
@@ -46,60 +48,27 @@ class MetricCounter:
         self.metric = str(first["metric"])
         self.higher_is_better = bool(first["higher_is_better"])
         self.versions: set[int] = set()
-        self.values: list[float] = []
-        self.unscored = 0
-        self.pools: dict[str, list[Sequence[float]]] = {}
-        self.aggregation = str(first.get("aggregation", "mean"))
-        self.items: list[float] = []
+        self.gathered = Gathered()
 
-    def add(self, check: Mapping[str, Any]) -> None:
-        """Take in the check of a sample."""
+    def add(self, check: Mapping[str, Any], *, is_repeated: bool) -> None:
+        """Take in the check of a sample, one of several of its case if `is_repeated`."""
         self.versions.add(check["version"])
-        value = check["value"]
-        # An infinite value stands in JSON as its text: no mean can hold it.
-        if isinstance(value, int | float):
-            self.values.append(float(value))
-            if pool := check.get("pool"):
-                self.pools.setdefault(pool["form"], []).append(pool["counts"])
-            self.items.append(float(value))
-        else:
-            self.unscored += 1
-            self.items.append(nan)
+        self.gathered.add(check, is_repeated=is_repeated)
 
     def summary(self, test: str, aggregate: Aggregate | None) -> MetricSummary:
         """Return what the values say together; `aggregate` is asked for a task's own."""
-        form, value = self._pooled()
+        gathered = self.gathered
+        pooled, label = gathered.pooled()
+        combine = aggregate and partial(aggregate, test, self.name)
         return MetricSummary(
             name=self.name,
             metric=self.metric,
-            mean=self._overall(value, test, aggregate),
-            n=len(self.values),
-            unscored=self.unscored,
+            mean=gathered.overall(combine),
+            stderr=gathered.error(),
+            n=gathered.n,
+            unscored=gathered.unscored,
             higher_is_better=self.higher_is_better,
             version=self.versions.pop() if len(self.versions) == 1 else None,
-            pooled=value,
-            pooled_as=None if value is None else pooled_label(form),
+            pooled=pooled,
+            pooled_as=label,
         )
-
-    def _overall(
-        self, value: float | None, test: str, aggregate: Aggregate | None
-    ) -> float | None:
-        if self.aggregation == "mean":
-            return mean(self.values)
-        if self.aggregation == "pooled":
-            return value
-        if self.aggregation == "median":
-            # The upper one of two, as lm-evaluation-harness has it.
-            ranked = sorted(self.values)
-            return ranked[len(ranked) // 2] if ranked else None
-        return aggregate(test, self.name, self.items) if aggregate else None
-
-    def _pooled(self) -> tuple[str, float | None]:
-        """Return the value over all checks, if each that has a value brings counts."""
-        if len(self.pools) != 1:
-            return "", None
-        ((form, counts),) = self.pools.items()
-        if len(counts) != len(self.values) or len(set(map(len, counts))) > 1:
-            return form, None  # checks with different options stand together
-        value = pooled(form, counts)
-        return form, value if value is None or isfinite(value) else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from pytest_llmeval.stats._aggregates import AGGREGATIONS, aggregated, standard_error
 from pytest_llmeval.stats._agreement import Agreement, agreement_of, disagreement
+from pytest_llmeval.stats._gathered import Combine, Gathered
 from pytest_llmeval.stats._paired import (
     Difference,
     holm,
@@ -27,8 +29,12 @@ from pytest_llmeval.stats._texts import (
 )
 
 __all__ = [
+    "AGGREGATIONS",
     "Agreement",
+    "Combine",
     "Difference",
+    "Gathered",
+    "aggregated",
     "agreement_of",
     "disagreement",
     "holm",
@@ -49,5 +55,6 @@ __all__ = [
     "samples_needed",
     "seconds_text",
     "settled",
+    "standard_error",
     "wilson_interval",
 ]

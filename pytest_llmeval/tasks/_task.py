@@ -24,6 +24,14 @@ class TaskOptions:
     """Whether each row's replies and values are kept for a log."""
     num_fewshot: int | None = None
     """How many worked examples tasks show that don't say 0."""
+    system_instruction: str | None = None
+    """Stands before the description of tasks."""
+    apply_chat_template: bool = False
+    """Whether prompts are sent as messages of a chat."""
+    fewshot_as_multiturn: bool | None = None
+    """Whether worked examples are turns of it; None: as the task says."""
+    gen_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    """Laid over the generation_kwargs of tasks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +46,8 @@ class Task:
     """Asks and checks one case; gets the case, the generator and the judge."""
     keywords: Mapping[str, Any] = field(default_factory=dict)
     """What the llmeval marker of a test function would say."""
-    aggregations: Mapping[str, Callable[[list[float]], Any]] = field(
-        default_factory=dict
-    )
-    """Functions of its own that put the values of a check together, by its name."""
+    aggregations: Mapping[str, Callable[[list[Any]], Any]] = field(default_factory=dict)
+    """Functions of its own that put the values of a check together, by their names."""
     needs_likelihood: bool = False
     """Whether it asks how likely given texts are, which few models say."""
     uses: frozenset[str] = frozenset({"generator"})

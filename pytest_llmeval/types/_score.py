@@ -69,8 +69,15 @@ class Check:
     explanation: tuple[str, ...] = ()
     """Of a check that did not hold, what stood against what: lines of a diff."""
     aggregation: str = "mean"
-    """What the value over all cases is: mean, median, pooled, or the name of a task's
-    own function."""
+    """What the value over all cases is: one of `stats.AGGREGATIONS`, or the name of a
+    task's own function."""
+    item: Any = None
+    """What that is made of, where it is not the value; JSON."""
+    row: int | None = None
+    """Of the case in its dataset, where the order matters for what that is."""
+    resamples: int | None = None
+    """How often cases are drawn anew for the standard error of the value over all of
+    them; None where none is asked for."""
     score: Score | None = field(default=None, compare=False)
     """Only within the process: the score, for the explanation of a failure."""
 
@@ -81,6 +88,11 @@ class Check:
             data["pool"] = self.pool.to_json()
         if self.aggregation != "mean":
             data["aggregation"] = clean_json(self.aggregation)
+        if self.item is not None:
+            data["item"] = clean_json(self.item)
+        for name in ("row", "resamples"):
+            if getattr(self, name) is not None:
+                data[name] = getattr(self, name)
         if self.explanation:
             data["explanation"] = clean_json(self.explanation)
         return data

@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 from random import Random
+from statistics import stdev
 from typing import Any
 
 import pytest
@@ -88,14 +89,16 @@ def test_prompts_and_results_are_those_of_lm_eval(
     assert data["totals"]["unscored"] == 0  # an unknown prompt would be a KeyError
     found = {test["name"]: test["metrics"] for test in data["tests"]}
     for name in NAMES:
-        wanted = {
-            key: value
-            for key, value in EXPECTED[name].items()
-            if "," in key and "_stderr" not in key
+        values = {k: m["mean"] for k, m in found[name].items()}
+        errors = {
+            k.replace(",", "_stderr,"): m["stderr"] for k, m in found[name].items()
         }
-        assert {k: m["mean"] for k, m in found[name].items()} == pytest.approx(
-            wanted, abs=1e-9
-        )
+        wanted = {
+            key: None if value == "N/A" else value
+            for key, value in EXPECTED[name].items()
+            if "," in key
+        }
+        assert values | errors == pytest.approx(wanted, abs=1e-9)
 
 
 def test_logged_samples_are_those_of_lm_eval(suite: Any) -> None:
@@ -246,6 +249,196 @@ def test_repeats_ask_several_times(demo: Any) -> None:
     assert data["tests"][0]["metrics"]["exact_match,vote"]["mean"] == 1.0
 
 
+def test_standard_errors_are_drawn_as_often_as_is_asked_for(demo: Any) -> None:
+    demo.pytester.makeini("[pytest]\nllmeval_allow_functions = true\n")
+    metrics = "metric_list: [{metric: own, aggregation: median}]\n"
+    text = TASK + metrics + "process_results: !function utils.results\n"
+    for number, count in enumerate((0, 1000, 2500)):
+        own = f"{{llmeval: {{bootstrap_iters: {count}}}}}"
+        name = f"d{number}.llmeval.yaml"
+        write(demo, text.replace("{version: 1.0}", own).replace("demo", name[:2]), name)
+
+    _, data = demo.report()
+
+    none, once, twice = (t["metrics"]["own,none"]["stderr"] for t in data["tests"])
+    draws = [Random(seed) for seed in (0, 1)]
+    medians = [
+        sorted(draw.choices([3.0, 3.0, 5.0], k=3))[1]
+        for draw in draws
+        for _ in range(1000)
+    ]
+    assert none is None
+    assert once == pytest.approx(stdev(medians[:1000]), abs=1e-12)
+    assert twice == pytest.approx(stdev(medians), abs=1e-12)  # in whole thousands
+
+
+def test_repeated_cases_have_no_standard_error(demo: Any) -> None:
+    write(demo, TASK.replace("{version: 1.0}", "{llmeval: {repeat: 2}}"))
+
+    _, data = demo.report()
+
+    metric = data["tests"][0]["metrics"]["exact_match,none"]
+    assert (metric["n"], metric["stderr"]) == (6, None)
+
+
+def test_a_target_that_looks_like_a_list_is_one_where_the_template_makes_one(
+    demo: Any,
+) -> None:
+    demo.rows("rows.jsonl", [{"q": "x", "a": "[1, 2]", "several": ["[1, 2]", "b"]}])
+    demo.write(app="def answer(prompt):\n    return '[1, 2]'\n")
+    own = {"a": "'{{a}}'", "b": "'{{several}}'", "c": "'{{a}}'"}
+    for name, target in own.items():
+        compat = "{llmeval: {compat: lm_eval}}" if name == "c" else "{}"
+        text = TASK.replace("doc_to_target: a", f"doc_to_target: {target}")
+        text = text.replace("{version: 1.0}", compat).replace("demo", name)
+        write(demo, text, f"{name}.llmeval.yaml")
+
+    _, data = demo.report()
+
+    found = [t["metrics"]["exact_match,none"]["mean"] for t in data["tests"]]
+    assert found == [1.0, 1.0, 0.0]  # the last one is 1 or 2
+
+
+@pytest.mark.parametrize(
+    ("compat", "is_list", "answer"),
+    [("", 0.0, "1"), ("compat: lm_eval", 1.0, "1E")],
+)
+def test_what_lm_eval_distorts_is_switched_on_alone(
+    demo: Any, compat: str, is_list: float, answer: str
+) -> None:
+    demo.pytester.makeini("[pytest]\nllmeval_allow_functions = true\n")
+    demo.write(
+        app="def answer(prompt):\n    return '1Ex'\n",
+        own_py="def kind(references, predictions):\n"
+        "    return float(isinstance(predictions[0], list))\n",
+    )
+    demo.rows("rows.jsonl", [{"q": "x", "a": [answer, "2"]}])
+    text = "generation_kwargs: {until: [a, b, c, x, E]}\nmetric_list:\n"
+    metrics = "  - {metric: exact_match}\n  - {metric: !function own.kind, aggregation: mean}\n"
+    own = f"{{llmeval: {{{compat}}}}}"
+    write(demo, TASK.replace("{version: 1.0}", own) + text + metrics)
+
+    _, data = demo.report()
+
+    found = {k: m["mean"] for k, m in data["tests"][0]["metrics"].items()}
+    assert found == {"exact_match,none": 1.0, "kind,none": is_list}
+
+
+SHOWN = """\
+task: demo
+dataset_path: json
+dataset_kwargs:
+  data_files: {train: rows.jsonl, test: rows.jsonl}
+fewshot_split: train
+test_split: test
+fewshot_config: {sampler: first_n}
+num_fewshot: 1
+description: Be brief.
+doc_to_text: "{{q}}"
+doc_to_target: a
+gen_prefix: "It is"
+"""
+SYSTEM = ("system", "Be brief.")
+SHOT = [("user", "one?"), ("assistant", "It is 1")]
+ASKED = [("user", "two?"), ("assistant", "It is")]
+
+
+def sent(suite: Any) -> list[tuple[str, str]]:
+    """Return the messages that the second case sent."""
+    cases = [line for line in suite.journal() if "samples" in line]
+    prompt = cases[1]["samples"][0]["calls"][0]["prompt"]
+    return [(message["role"], message["content"]) for message in prompt]
+
+
+@pytest.mark.parametrize(
+    ("own", "options", "messages"),
+    [
+        ("", [], [("user", "Be brief.one? It is 1\n\ntwo? It is")]),
+        ("apply_chat_template: true", [], [SYSTEM, *SHOT, *ASKED]),
+        ("fewshot_as_multiturn: true", [], [SYSTEM, *SHOT, *ASKED]),
+        ("", ["apply-chat-template"], [SYSTEM, *SHOT, *ASKED]),
+        ("", ["apply-chat-template", "fewshot-as-multiturn=false"],
+         [SYSTEM, ("user", "one? It is 1\n\ntwo?"), ASKED[1]]),
+        ("apply_chat_template: true", ["system-instruction=You know."],
+         [("system", "You know.\n\nBe brief."), *SHOT, *ASKED]),
+        ("system_instruction: 'You know. '", [],
+         [("user", "You know. Be brief.one? It is 1\n\ntwo? It is")]),
+    ],
+)  # fmt: skip
+def test_prompts_may_be_messages_of_a_chat(
+    demo: Any, own: str, options: list[str], messages: list[tuple[str, str]]
+) -> None:
+    write(demo, SHOWN + f"metadata: {{llmeval: {{{own}}}}}\n")
+
+    result = demo.run(*(f"--llmeval-{option}" for option in options))
+
+    assert result.ret == 0
+    assert sent(demo) == messages
+
+
+@pytest.mark.parametrize(
+    "value", ["max_gen_toks=7,top_p=0.5", '{"max_gen_toks": 7, "top_p": 0.5}']
+)
+def test_the_command_line_lays_its_generation_over_a_task_s(
+    demo: Any, value: str
+) -> None:
+    demo.write(
+        app="def answer(prompt, **params):\n    return repr(sorted(params.items()))\n"
+    )
+    write(demo, TASK)
+
+    demo.run("--llmeval-limit=1", f"--llmeval-gen-kwargs={value}")
+
+    (call,) = demo.journal()[1]["samples"][0]["calls"]
+    assert call["response"]["text"] == repr(
+        [("max_tokens", 7), ("stop", ["\n\n"]), ("temperature", 0.0), ("top_p", 0.5)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "complaint"),
+    [
+        ("gen-kwargs=x", "is KEY=VALUE,KEY=VALUE or a JSON object, not 'x'"),
+        ("gen-kwargs={x", "is KEY=VALUE,KEY=VALUE or a JSON object, not '{x'"),
+        ("fewshot-as-multiturn=1", "is true or false, not '1'"),
+    ],
+)
+def test_options_of_tasks_are_refused_before_anything_runs(
+    demo: Any, option: str, complaint: str
+) -> None:
+    write(demo, TASK)
+
+    result = demo.run(f"--llmeval-{option}")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: --llmeval-*{complaint}"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("doc_to_target: a", "doc_to_target: 0\ndoc_to_choice: [x, y]\n"
+         "output_type: multiple_choice\nmetric_list: [{metric: acc, ignore_case: true}]",
+         "metric_list: acc: ignore_case has no effect"),
+        ("metadata:", "generation_kwargs: {num_beams: 4}\nmetadata:",
+         "generation_kwargs: num_beams 4 has no effect"),
+        ("metadata:", "fewshot_config: {fewshot_indices: [1]}\nmetadata:",
+         "fewshot_indices has no effect"),
+    ],
+)  # fmt: skip
+def test_what_lm_eval_passes_over_draws_a_warning(
+    demo: Any, old: str, new: str, complaint: str
+) -> None:
+    write(demo, TASK.replace(old, new, 1))
+
+    result = demo.run("-W", "default")
+
+    assert "errors" not in result.parseoutcomes()
+    result.stdout.fnmatch_lines(
+        [f"*EvaluationWarning: demo.llmeval.yaml: {complaint}*"]
+    )
+
+
 def test_choices_are_skipped_for_a_model_without_likelihoods(demo: Any) -> None:
     text = TASK.replace("doc_to_target: a", 'doc_to_target: 0\ndoc_to_choice: ["1", x]')
     write(demo, text + "output_type: multiple_choice\n")
@@ -336,6 +529,7 @@ def test_an_include_that_is_commented_out_draws_a_warning(demo: Any) -> None:
          "[{function: lowercase}]}]\nmetadata:", "yaml:9: *has no replies to be filtered"),
         ("{version: 1.0}", "{llmeval: {checks: [exat]}}", "yaml:8: *no check 'exat'"),
         ("{version: 1.0}", "{llmeval: {gte: x}}", "yaml:8: *unknown key 'gte'"),
+        ("{version: 1.0}", "{llmeval: {compat: x}}", "yaml:8: *compat is lm_eval"),
     ],
 )  # fmt: skip
 def test_mistakes_are_collection_errors_with_file_and_line(

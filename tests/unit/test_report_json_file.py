@@ -105,6 +105,7 @@ def test_a_test_has_its_numbers() -> None:
         "city": {
             "metric": "f1",
             "mean": 1.0,
+            "stderr": None,
             "n": 1,
             "unscored": 0,
             "higher_is_better": True,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_llmeval.config import Section
 from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
-from pytest_llmeval.tasks._checks import TaskCheck, make_checks, read_checks
-from pytest_llmeval.tasks._marks import marker_keywords
+from pytest_llmeval.tasks._checks import make_checks
 from pytest_llmeval.tasks._task import FunctionName, Task, TaskOptions
 from pytest_llmeval.tasks.lm_eval._context import Contexts
 from pytest_llmeval.tasks.lm_eval._data import Splits
@@ -20,9 +20,10 @@ from pytest_llmeval.tasks.lm_eval._functions import Functions
 from pytest_llmeval.tasks.lm_eval._generation import read_generation
 from pytest_llmeval.tasks.lm_eval._include import Keys, merged
 from pytest_llmeval.tasks.lm_eval._metrics import read_metrics
+from pytest_llmeval.tasks.lm_eval._own_keys import read_own_keys
 from pytest_llmeval.tasks.lm_eval._plans import Planner, cases_of
 from pytest_llmeval.tasks.lm_eval._run import Runner
-from pytest_llmeval.tasks.lm_eval._shots import read_shots
+from pytest_llmeval.tasks.lm_eval._shots import ShotSource, read_shots
 from pytest_llmeval.types import Case
 
 __all__ = ["is_lm_eval", "lm_eval_task"]
@@ -72,18 +73,23 @@ def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -
     name = name_of(Section(data=keys.data, what="the task", shown=top.shown,
                            lines=keys.section("task").lines), path)  # fmt: skip
     _check_keys(keys)
-    checks = _checks(keys, path, options)
+    own_keys = read_own_keys(keys, path, options)
     functions = Functions(options)
     kind = keys.section("output_type").choice("output_type", _TYPES)
     own = _function(keys, "process_results", functions)
     delimiter = _text(keys, "fewshot_delimiter", "\n\n")
     runner = Runner(
         output_type=kind,
-        generation=read_generation(keys, delimiter),
+        generation=replace(
+            read_generation(keys, delimiter, options.gen_kwargs),
+            is_compatible=own_keys.is_compatible,
+        ),
         pipelines=read_pipelines(keys, functions),
         metrics=read_metrics(keys, kind, functions, is_own=own is not None),
         process_results=own,
         logs_samples=options.logs_samples,
+        resamples=own_keys.resamples,
+        is_compatible=own_keys.is_compatible,
     )
     _check_pipelines(keys, runner)
     splits = Splits(keys, path.parent, options.root)
@@ -96,10 +102,20 @@ def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -
         )
         raise top.fail(message)
     process = _function(keys, "process_docs", functions)
-    rows = _processed(keys, splits.get(split), process, "process_docs")
-    docs = _docs(keys, functions)
+    rows = _processed(keys, splits.get(keys, split), process, "process_docs")
+    docs = _docs(keys, functions, own_keys.is_compatible)
     shots = read_shots(
-        keys, splits, docs, functions, process, rows, split, options.num_fewshot
+        keys,
+        ShotSource(
+            splits=splits,
+            docs=docs,
+            functions=functions,
+            process=process,
+            rows=rows,
+            split=split,
+            asked=options.num_fewshot,
+            is_compatible=own_keys.is_compatible,
+        ),
     )
     planner = Planner(
         output_type=kind,
@@ -108,9 +124,12 @@ def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -
             docs=docs,
             shots=shots,
             description=_reader(keys, "description", functions),
+            system=own_keys.system,
+            delimiter=delimiter,
             target_delimiter=_text(keys, "target_delimiter", " "),
         ),
         target_delimiter=_text(keys, "target_delimiter", " "),
+        chat=own_keys.chat,
     )
     shown = splits.shown[keys.data[split]]
     tags = _tags(keys)
@@ -119,20 +138,21 @@ def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -
     def run(case: Case, generator: Any, judge: Any) -> None:
         __tracebackhide__ = True
         reply = runner.run(plans[case.id], generator)
-        make_checks(checks, reply, case, generator, judge)
+        make_checks(own_keys.checks, reply, case, generator, judge)
 
     return Task(
         name=name,
         shown=top.shown,
         cases=cases,
         run=run,
-        keywords=_keywords(keys),
+        keywords=own_keys.keywords,
         needs_likelihood=kind != "generate_until",
-        uses=frozenset({"generator"} | {"judge" for c in checks if c.asks_judge}),
+        uses=frozenset(
+            {"generator"} | {"judge" for c in own_keys.checks if c.asks_judge}
+        ),
         aggregations={
-            f"{metric.name},{pipeline.name}": metric.combine
+            metric.aggregation: metric.combine
             for metric in runner.metrics
-            for pipeline in runner.pipelines
             if metric.combine is not None
         },
     )
@@ -172,29 +192,6 @@ def _check_keys(keys: Keys) -> None:
             raise keys.fail(message, key)
 
 
-def _own(keys: Keys) -> Section:
-    """Return metadata.llmeval: what lm-evaluation-harness has no key for."""
-    metadata = keys.section("metadata").section("metadata", "metadata")
-    return metadata.section("llmeval", "metadata.llmeval")
-
-
-def _keywords(keys: Keys) -> dict[str, Any]:
-    own = _own(keys)
-    own.only(("generator", "judge", "checks", "gate", "limit", "concurrency"))
-    return marker_keywords(own)
-
-
-def _checks(keys: Keys, path: Path, options: TaskOptions) -> tuple[TaskCheck, ...]:
-    """Return further checks of each row's reply."""
-    own = _own(keys)
-    found = read_checks(own, base=path.parent, root=options.root)
-    kind = keys.data.get("output_type", "generate_until")
-    if found and kind != "generate_until":
-        message = f"checks are about replies, and {kind} asks for none"
-        raise own.fail(message, "checks")
-    return found
-
-
 def _tags(keys: Keys) -> tuple[str, ...]:
     if isinstance(keys.data.get("tag"), str):
         return (keys.data["tag"],)
@@ -227,11 +224,11 @@ def _function(keys: Keys, key: str, functions: Functions) -> Any:
         raise keys.fail(f"{key}: {exc}", key) from exc
 
 
-def _docs(keys: Keys, functions: Functions) -> Docs:
+def _docs(keys: Keys, functions: Functions, reads_lists: bool) -> Docs:
     for key in ("doc_to_text", "doc_to_target", "doc_to_choice", "gen_prefix"):
         if not isinstance(keys.data.get(key), Mapping):
             _reader(keys, key, functions)  # a mistake is told with its line
-    return Docs(keys.data, functions)
+    return Docs(keys.data, functions, reads_lists=reads_lists)
 
 
 def _processed(keys: Keys, rows: Dataset, process: Any, key: str) -> Dataset:

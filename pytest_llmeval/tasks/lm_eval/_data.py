@@ -55,13 +55,13 @@ class Splits:
         self.shown: dict[str, str] = {}
         """The file of each split, for people."""
 
-    def get(self, key: str) -> Dataset:
+    def get(self, keys: Keys, key: str) -> Dataset:
         """Return the split that a key of the task names.
 
         Raises:
             ConfigError: There is no such split, or its file can't be read.
         """
-        name = self._keys.data[key]
+        name = keys.data[key]
         if name not in self._files:
             message = (
                 f"{key}: there is no split {name!r}"

@@ -63,20 +63,41 @@ class Docs:
     Args:
         given: The keys: doc_to_text, doc_to_target, doc_to_choice, gen_prefix.
         functions: Imports those that are functions.
+        reads_lists: Whether a text that looks like a list of Python's is one, wherever it
+            comes from, as lm-evaluation-harness has it.
 
     Raises:
         UserError: One can't be used.
     """
 
-    def __init__(self, given: Mapping[str, Any], functions: Functions) -> None:
+    def __init__(
+        self,
+        given: Mapping[str, Any],
+        functions: Functions,
+        *,
+        reads_lists: bool = False,
+    ) -> None:
         self._given = given
+        self._reads_lists = reads_lists
         self._text = reader(given.get("doc_to_text"), functions)
-        self._target = reader(given.get("doc_to_target"), functions)
+        target = given.get("doc_to_target")
+        self._target = reader(target, functions)
+        self._target_template = JinjaText(target) if isinstance(target, str) else None
         choice = given.get("doc_to_choice")
         if isinstance(choice, Mapping):
             choice = list(choice.values())
         self._choice = reader(choice, functions)
         self._prefix = reader(given.get("gen_prefix"), functions)
+
+    def over(self, given: Mapping[str, Any], functions: Functions) -> Docs:
+        """Return what reads rows by other keys, this where they are the same.
+
+        Raises:
+            UserError: One can't be used.
+        """
+        if given == self._given:
+            return self
+        return Docs(given, functions, reads_lists=self._reads_lists)
 
     @property
     def has_choices(self) -> bool:
@@ -102,8 +123,14 @@ class Docs:
         if value.isdigit() and self.has_choices:
             return int(value)
         if value.startswith("[") and value.endswith("]"):
-            return _literal(value)
+            return value if self._is_text_of_row(row) else _literal(value)
         return value
+
+    def _is_text_of_row(self, row: Row) -> bool:
+        """Return whether a target in brackets is a text that the row holds as it is."""
+        if self._reads_lists or self._target_template is None:
+            return False
+        return isinstance(self._target_template.value(row), str)
 
     def choices(self, row: Row) -> list[str]:
         """Return a row's choices, none for a task without.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,12 +13,14 @@ from pytest_llmeval.tasks._task import FunctionName
 from pytest_llmeval.tasks.lm_eval._docs import Row
 from pytest_llmeval.tasks.lm_eval._functions import Functions
 from pytest_llmeval.tasks.lm_eval._include import Keys
+from pytest_llmeval.tasks.lm_eval._multi_choice import letter_reader
+from pytest_llmeval.tasks.lm_eval._patterns import RegexOptions
 
 __all__ = ["Pipeline", "read_pipelines"]
 
 _Step = Callable[[Any, Row], Any]
-#: gsm8k's.
-_PATTERN: Final = r"#### (\-?[0-9\.\,]+)"
+_REGEX: Final = ("regex_pattern", "group_select", "fallback")
+_LETTERS: Final = ("ignore_case", "ignore_punctuation", "regexes_to_ignore")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,35 +141,20 @@ def _take_first_k(options: Mapping[str, Any]) -> _Step:
 
 
 def _regex(options: Mapping[str, Any]) -> _Step:
-    pattern = compiled(options.get("regex_pattern", _PATTERN))
-    group = options.get("group_select", 0)
-    if not isinstance(group, int) or isinstance(group, bool):
-        raise ConfigError(f"group_select is a whole number, not {group!r}")
-    fallback = options.get("fallback", "[invalid]")
-
-    def extract(reply: Any) -> Any:
-        found = pattern.findall(reply if isinstance(reply, str) else "")
-        if not -len(found) <= group < len(found):
-            return fallback
-        match = found[group]
-        if isinstance(match, tuple):
-            match = next((part for part in match if part), fallback)
-        return match.strip()
-
-    return _each(extract)
+    pattern = RegexOptions.of(options)
+    return _each(lambda reply: pattern.found_in(reply, pattern.fallback))
 
 
-def compiled(pattern: Any) -> re.Pattern[str]:
-    """Return a compiled pattern.
+def _multi_choice_regex(options: Mapping[str, Any]) -> _Step:
+    pattern = RegexOptions.of(options)
+    reader = letter_reader(options, lambda reply: pattern.found_in(reply, None))
 
-    Raises:
-        ConfigError: It is none.
-    """
-    try:
-        return re.compile(pattern)
-    except (re.error, TypeError, OverflowError, RecursionError) as exc:
-        message = f"{pattern!r} is not a regular expression: {exc}"
-        raise ConfigError(message) from exc
+    def step(replies: Any, row: Row) -> Any:
+        if isinstance(replies, list):
+            return [reader.letter(reply, row) for reply in replies]
+        return reader.letter(replies, row)
+
+    return step
 
 
 def _map(options: Mapping[str, Any]) -> _Step:
@@ -229,7 +215,8 @@ _MAKERS: Final[
 ] = {
     "take_first": (_take_first, ()),
     "take_first_k": (_take_first_k, ("k",)),
-    "regex": (_regex, ("regex_pattern", "group_select", "fallback")),
+    "regex": (_regex, _REGEX),
+    "multi_choice_regex": (_multi_choice_regex, (*_REGEX, *_LETTERS)),
     "remove_whitespace": (_plain(str.strip), ()),
     "lowercase": (_plain(str.lower), ()),
     "uppercase": (_plain(str.upper), ()),

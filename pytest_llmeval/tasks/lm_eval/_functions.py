@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pytest_llmeval.config.files import inside, shown_path
 from pytest_llmeval.errors import ConfigError, did_you_mean
 from pytest_llmeval.tasks._task import FunctionName, TaskOptions
+from pytest_llmeval.tasks.lm_eval._dataset import stand_in
 
 __all__ = ["Functions"]
 
@@ -68,7 +71,8 @@ class Functions:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         try:
-            spec.loader.exec_module(module)
+            with _datasets():
+                spec.loader.exec_module(module)
         except ImportError as exc:
             message = f"{name!r}: {shown} needs what is not installed: {exc}"
             raise ConfigError(message) from exc
@@ -77,3 +81,16 @@ class Functions:
             raise ConfigError(message) from exc
         self._modules[path] = module
         return module
+
+
+@contextmanager
+def _datasets() -> Iterator[None]:
+    """Let code import ``datasets`` although it is not installed."""
+    if "datasets" in sys.modules or importlib.util.find_spec("datasets") is not None:
+        yield
+        return
+    sys.modules["datasets"] = stand_in()
+    try:
+        yield
+    finally:
+        del sys.modules["datasets"]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytest_llmeval.config import plain
-from pytest_llmeval.errors import did_you_mean
+from pytest_llmeval.errors import EvaluationWarning, did_you_mean
 from pytest_llmeval.tasks.lm_eval._include import Keys
 
 __all__ = ["Generation", "read_generation"]
 
 _LENGTHS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens")
-_SENT: Final = ("temperature", "top_p", "top_k", "seed")
+_SENT: Final = (
+    *("temperature", "top_p", "top_k", "min_p", "seed"),
+    *("frequency_penalty", "presence_penalty", "repetition_penalty"),
+)
+_DEFAULT: Final = {"max_gen_toks": 256, "do_sample": False, "temperature": 0.0}
 _KNOWN: Final = ("until", "do_sample", *_LENGTHS, *_SENT, "num_beams")
 #: More, and servers refuse the request; what they don't see is cut here.
 _MOST_STOPS: Final = 4
@@ -31,41 +36,46 @@ class Generation:
     """As the task says it, for logs."""
     repeats: int = 1
 
+    is_compatible: bool = False
+    """Whether a stop text that is not sent is none, as in lm-evaluation-harness."""
+
     def cut(self, text: str) -> str:
         """Return an answer up to the first stop text: not every server stops there."""
-        for stop in self.until:
-            if stop:
-                text = text.split(stop)[0]
+        stops = [stop for stop in self.until if stop]
+        for stop in stops[:_MOST_STOPS] if self.is_compatible else stops:
+            text = text.split(stop)[0]
         return text
 
 
-def read_generation(keys: Keys, delimiter: str) -> Generation:
+def read_generation(keys: Keys, delimiter: str, over: Mapping[str, Any]) -> Generation:
     """Return what generation_kwargs and repeats say.
 
     Args:
         keys: What the task says.
         delimiter: Between worked examples: where an answer ends if nothing else is said.
+        over: Of the command line, laid over generation_kwargs.
 
     Raises:
         ConfigError: A key or value can't be used.
     """
-    repeats = keys.section("repeats").whole("repeats", least=1) or 1
     given = keys.data.get("generation_kwargs")
     if given is None:
-        params = {"temperature": 0.0, "max_tokens": 256}
-        said = {
-            "until": [delimiter],
-            "max_gen_toks": 256,
-            "do_sample": False,
-            "temperature": 0.0,
-        }
-        return Generation(
-            until=(delimiter,), params=params, repeats=repeats, given=said
-        )
-    if not isinstance(given, Mapping):
+        given = {**_DEFAULT, "until": [delimiter]}
+    elif not isinstance(given, Mapping):
         message = f"generation_kwargs is a mapping, not {given!r:.60}"
         raise keys.fail(message, "generation_kwargs")
-    given = {name: plain(value) for name, value in given.items()}
+    given = {name: plain(value) for name, value in {**given, **over}.items()}
+    _check_names(keys, given)
+    until = _until(keys, given.get("until"), delimiter)
+    return Generation(
+        until=until,
+        params=_params(keys, given, until),
+        repeats=keys.section("repeats").whole("repeats", least=1) or 1,
+        given={**given, "until": list(until)},
+    )
+
+
+def _check_names(keys: Keys, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if name not in _KNOWN:
             message = (
@@ -75,15 +85,11 @@ def read_generation(keys: Keys, delimiter: str) -> Generation:
             )
             raise keys.fail(message, "generation_kwargs", name)
         if name == "num_beams" and value != 1:
-            message = "generation_kwargs: num_beams is 1: servers search no beams"
-            raise keys.fail(message, "generation_kwargs", name)
-    until = _until(keys, given.get("until"), delimiter)
-    return Generation(
-        until=until,
-        params=_params(keys, given, until),
-        repeats=repeats,
-        given={**given, "until": list(until)},
-    )
+            message = (
+                f"{keys.top.shown}: generation_kwargs: num_beams {value} has no effect: "
+                f"servers search no beams"
+            )
+            warnings.warn(message, EvaluationWarning, stacklevel=2)
 
 
 def _until(keys: Keys, value: Any, delimiter: str) -> tuple[str, ...]:

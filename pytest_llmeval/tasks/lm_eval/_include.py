@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,9 @@ def merged(top: Section, path: Path, root: Path) -> Keys:
         ConfigError: An include can't be read, lies outside the root directory, or
             includes itself.
     """
-    return _merged(top, path.resolve(), root, ())
+    found = _merged(top, path.resolve(), root, ())
+    # A key without a value takes away what an include says.
+    return replace(found, data={k: v for k, v in found.data.items() if v is not None})
 
 
 def _merged(top: Section, path: Path, root: Path, above: tuple[Path, ...]) -> Keys:

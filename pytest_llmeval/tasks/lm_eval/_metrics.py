@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pytest_llmeval import metrics
 from pytest_llmeval.config import plain
-from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
+from pytest_llmeval.errors import (
+    ConfigError,
+    EvaluationWarning,
+    UserError,
+    did_you_mean,
+)
+from pytest_llmeval.stats import AGGREGATIONS
 from pytest_llmeval.tasks._task import FunctionName
 from pytest_llmeval.tasks.lm_eval._functions import Functions
 from pytest_llmeval.tasks.lm_eval._include import Keys
-from pytest_llmeval.tasks.lm_eval._scores import Metric
+from pytest_llmeval.tasks.lm_eval._scores import CORPUS, Metric
 
 __all__ = ["METRICS", "read_metrics"]
 
@@ -24,21 +31,21 @@ _DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 METRICS: Final[Mapping[str, tuple[str, ...]]] = {
     "generate_until": (
-        *("exact_match", "bleu", "chrf", "ter", "rouge1", "rouge2", "rougeL"),
+        *("exact_match", "bleu", "chrf", "chrf++", "ter"),
+        *("rouge1", "rouge2", "rougeL", "bypass"),
     ),
     "multiple_choice": (
         *("acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match"),
-        *("brier_score", "likelihood", "f1"),
+        *("brier_score", "likelihood", "f1", "mcc", "bypass"),
     ),
-    "loglikelihood": _DEFAULTS["loglikelihood"],
+    "loglikelihood": (*_DEFAULTS["loglikelihood"], "bypass"),
     "loglikelihood_rolling": _DEFAULTS["loglikelihood_rolling"],
 }
 #: What a metric is put together by, where that is not the mean.
 _OWN: Final = {
-    "bleu": "bleu",
-    "chrf": "chrf",
-    "ter": "ter",
+    **{name: name for name in CORPUS},
     "f1": "f1",
+    "mcc": "matthews_corrcoef",
     "brier_score": "brier_score",
     "perplexity": "perplexity",
     "word_perplexity": "weighted_perplexity",
@@ -48,6 +55,9 @@ _OWN: Final = {
 _LOWER: Final = frozenset({"ter", "brier_score", *_DEFAULTS["loglikelihood_rolling"],
                            "perplexity"})  # fmt: skip
 _KEYS: Final = frozenset({"metric", "aggregation", "higher_is_better", "hf_evaluate"})
+_AGGREGATIONS: Final = (*(n for n in AGGREGATIONS if n != "pooled"), *CORPUS)
+_OF_NUMBERS: Final = ("mean", "nanmean", "median")
+_OF_CHOICES: Final = ("f1", "matthews_corrcoef")
 
 
 def read_metrics(
@@ -66,19 +76,24 @@ def read_metrics(
     """
     given = keys.data.get("metric_list")
     if given is None:
-        names = () if is_own else _DEFAULTS[output_type]
-        return tuple(
-            Metric(name=name, higher_is_better=name not in _LOWER) for name in names
-        )
-    if not isinstance(given, list) or not given:
+        given = [] if is_own else [{"metric": n} for n in _DEFAULTS[output_type]]
+    elif not isinstance(given, list) or not given:
         raise keys.fail("metric_list is a list of {metric: NAME}", "metric_list")
     found = []
     for index, entry in enumerate(given):
         try:
             found.append(_metric(entry, output_type, functions, is_own))
+            if not is_own and (inert := _without_effect(entry, output_type)):
+                message = (
+                    f"{keys.top.shown}: metric_list: {entry['metric']}: "
+                    f"{', '.join(inert)} has no effect, as in lm-evaluation-harness"
+                )
+                warnings.warn(message, EvaluationWarning, stacklevel=2)
         except UserError as exc:
             raise keys.fail(f"metric_list: {exc}", "metric_list", index) from exc
-    return tuple(found)
+    # It stands for "score nothing"; what lm-evaluation-harness prints for it, 999, is
+    # no value of anything.
+    return tuple(metric for metric in found if metric.name != "bypass" or is_own)
 
 
 def _metric(entry: Any, output_type: str, functions: Functions, is_own: bool) -> Metric:
@@ -86,25 +101,23 @@ def _metric(entry: Any, output_type: str, functions: Functions, is_own: bool) ->
         raise ConfigError(f"an entry names its metric, not {entry!r:.80}")
     name, function = entry["metric"], None
     if isinstance(name, FunctionName):
-        if output_type != "generate_until":
+        if output_type != "generate_until" and not is_own:
             message = f"{name!r}: a function as metric is for generate_until"
             raise ConfigError(message)
         function = functions.resolved(name)
         name = name.name.rpartition(".")[2]
     elif not is_own:
         _check_name(name, output_type)
-    if entry.get("hf_evaluate"):
-        message = f"{name}: hf_evaluate fetches code from a hub, which is not done here"
-        raise ConfigError(message)
     options = {k: plain(v) for k, v in entry.items() if k not in _KEYS}
     if function is None and not is_own:
-        _check_options(name, output_type, options)
+        options = _checked_options(name, entry, output_type, options)
     is_better = entry.get("higher_is_better", name not in _LOWER)
     if not isinstance(is_better, bool):
         message = f"{name}: higher_is_better is true or false, not {is_better!r}"
         raise ConfigError(message)
+    is_free = is_own or function is not None
     aggregation, combine = _aggregation(
-        str(name), entry.get("aggregation"), is_own or function is not None, functions
+        str(name), entry.get("aggregation"), is_free, functions
     )
     return Metric(
         name=str(name),
@@ -128,37 +141,64 @@ def _check_name(name: Any, output_type: str) -> None:
         raise ConfigError(message)
 
 
-def _check_options(name: str, output_type: str, options: Mapping[str, Any]) -> None:
-    if output_type == "generate_until" and name not in {"bleu", "chrf", "ter"}:
+def _checked_options(
+    name: str, entry: Mapping[str, Any], output_type: str, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the options that a metric is called with.
+
+    Raises:
+        ConfigError: It has no such option, or the metric's code is on a hub.
+    """
+    if output_type == "generate_until" and name not in {*CORPUS, "bypass"}:
+        if entry.get("hf_evaluate"):
+            message = (
+                f"{name}: hf_evaluate fetches code from a hub, which is not done here"
+            )
+            raise ConfigError(message)
         metrics.check_ready(name, options)
         if options:
             metrics.score(name, "a", "a", **options)  # patterns are compiled
-        return
-    if options:
-        message = f"{name} has no option {next(iter(options))!r}"
-        raise ConfigError(message)
-    if name in {"bleu", "chrf", "ter"}:
-        metrics.check_ready(name, {})
+        return options
+    if name in CORPUS:
+        metrics.check_ready(CORPUS[name][0], {})
+    return {}
+
+
+def _without_effect(entry: Mapping[str, Any], output_type: str) -> list[str]:
+    """Return the options of a metric that lm-evaluation-harness calls no function for."""
+    name = entry["metric"]
+    has_function = output_type == "generate_until" and name not in {*CORPUS, "bypass"}
+    if has_function or isinstance(name, FunctionName):
+        return []
+    return [key for key in entry if key not in _KEYS or key == "hf_evaluate"]
 
 
 def _aggregation(
-    name: str, given: Any, is_own: bool, functions: Functions
-) -> tuple[str, Callable[[list[float]], Any] | None]:
+    name: str, given: Any, is_free: bool, functions: Functions
+) -> tuple[str, Callable[[list[Any]], Any] | None]:
     """Return what puts a metric's values together: a word, and the task's function.
+
+    Args:
+        name: Of the metric.
+        given: As the task has it.
+        is_free: Whether the task's own code makes the values, of any form.
+        functions: Imports the function.
 
     Raises:
         ConfigError: It is not one that there is for the metric.
     """
-    used = "mean" if is_own else _OWN.get(name, "mean")
+    used = _OWN.get(name, "mean")
     if isinstance(given, FunctionName):
-        if used != "mean":
-            message = f"{name} is put together by {used}, not by a function"
-            raise ConfigError(message)
         return given.name, functions.resolved(given)
-    # A value that is not there is left out, so nanmean is the mean.
-    allowed = ("mean", "nanmean", "median") if used == "mean" else (used,)
-    if given is None or given in allowed:
-        return ("median" if given == "median" else "mean"), None
+    allowed: tuple[str, ...] = (used,)
+    if is_free:
+        allowed = _AGGREGATIONS
+    elif used in _OF_CHOICES:
+        allowed = _OF_CHOICES
+    elif used == "mean":
+        allowed = _OF_NUMBERS
+    if given is None or given in allowed or name == "bypass":
+        return given or used, None
     message = (
         f"{name}: the aggregation {given!r} is not supported"
         f"{did_you_mean(str(given), allowed)}; there is: {', '.join(allowed)}"

@@ -17,8 +17,12 @@ class Plan:
     row: Row
     contexts: tuple[str, ...]
     """What stands before the answer; one for each choice."""
+    messages: tuple[tuple[str, str], ...] = ()
+    """The prompt as role and text of chat messages, where it is sent as these."""
     continuations: tuple[str, ...] = ()
     """The texts whose likelihood is asked for."""
+    alone: tuple[str, ...] = ()
+    """The choices as they are asked for without what stands before."""
     choices: tuple[str, ...] = ()
     gold: Any = None
     """The expected text or texts; of choices their positions."""

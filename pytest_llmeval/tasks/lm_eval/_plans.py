@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from pytest_llmeval.errors import ConfigError, UserError
-from pytest_llmeval.tasks.lm_eval._context import Contexts
+from pytest_llmeval.tasks.lm_eval._context import (
+    Contexts,
+    Turn,
+    as_messages,
+    as_text,
+)
 from pytest_llmeval.tasks.lm_eval._dataset import Dataset
 from pytest_llmeval.tasks.lm_eval._docs import Docs, Row
 from pytest_llmeval.tasks.lm_eval._include import Keys
@@ -25,6 +30,8 @@ class Planner:
     docs: Docs
     contexts: Contexts
     target_delimiter: str
+    chat: Literal["message", "turns"] | None = None
+    """Whether prompts of generate_until are messages of a chat, and how many."""
 
     def plan(self, row: Row) -> Plan:
         """Return what is asked for a row.
@@ -34,44 +41,54 @@ class Planner:
         """
         if self.output_type == "loglikelihood_rolling":
             return Plan(row=row, contexts=("",), continuations=(self._target(row),))
-        context = self.contexts.whole(row)
-        if self.output_type == "loglikelihood":
-            return Plan(
-                row=row, contexts=(context,), continuations=(self._target(row),)
-            )
+        before = self.contexts.before(row)
         if self.output_type == "multiple_choice":
-            return self._choices(row, context)
+            return self._choices(row, before)
+        turns = [*before, *self.contexts.question(row)]
+        context = (as_text(turns),)
+        if self.output_type == "loglikelihood":
+            return Plan(row=row, contexts=context, continuations=(self._target(row),))
         gold = self.docs.target(row)
         choices = self.docs.choices(row)
         if choices and isinstance(gold, int):
             gold = _at(choices, gold)
         if not isinstance(gold, list):
             gold = str(gold)
-        return Plan(row=row, contexts=(context,), gold=gold)
+        messages = self.chat and as_messages(turns, one_each=self.chat == "turns")
+        return Plan(
+            row=row, contexts=context, messages=tuple(messages or ()), gold=gold
+        )
 
     def _target(self, row: Row) -> str:
         return str(self.docs.target(row))
 
-    def _choices(self, row: Row, context: str) -> Plan:
+    def _choices(self, row: Row, before: list[Turn]) -> Plan:
         choices = self.docs.choices(row)
         if not choices or not all(choices):
             message = f"a row of multiple_choice has choices, none empty, not {choices}"
             raise ConfigError(message)
         text, target = self.docs.text(row), self.docs.target(row)
+        alone = tuple(f"{self.target_delimiter}{one}" for one in choices)
         if isinstance(text, int) and not isinstance(text, bool):
             # The contexts differ, and what follows is the same.
             return Plan(
                 row=row,
-                contexts=tuple(context + choice for choice in choices),
+                contexts=tuple(
+                    as_text([*before, *self.contexts.choice(row, one)])
+                    for one in choices
+                ),
                 continuations=(f"{self.target_delimiter}{target}",) * len(choices),
+                alone=alone,
                 choices=tuple(choices),
                 gold=(_position(choices, text),),
             )
+        context = as_text([*before, *self.contexts.question(row)])
         golds = target if isinstance(target, list) else [target]
         return Plan(
             row=row,
             contexts=(context,) * len(choices),
-            continuations=tuple(f"{self.target_delimiter}{one}" for one in choices),
+            continuations=alone,
+            alone=alone,
             choices=tuple(choices),
             gold=tuple(_position(choices, one) for one in golds),
         )

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_llmeval.errors import UnscoredError
 from pytest_llmeval.recorder import current_sample
+from pytest_llmeval.tasks.lm_eval._choice_scores import choice_scores, choices_asked
 from pytest_llmeval.tasks.lm_eval._filters import Pipeline
 from pytest_llmeval.tasks.lm_eval._generation import Generation
 from pytest_llmeval.tasks.lm_eval._plan import Plan
 from pytest_llmeval.tasks.lm_eval._samples import log_line
 from pytest_llmeval.tasks.lm_eval._scores import (
+    CORPUS,
     Metric,
-    choice_scores,
-    choices_asked,
     perplexity_score,
-    text_score,
+    text_scores,
     value_score,
 )
-from pytest_llmeval.types import Check, Score
+from pytest_llmeval.types import Check, Message, Prompt, Score
 
 __all__ = ["Runner"]
 
@@ -35,6 +36,10 @@ class Runner:
     metrics: tuple[Metric, ...]
     process_results: Callable[..., Any] | None = None
     logs_samples: bool = False
+    resamples: int = 1000
+    """For standard errors that are found by drawing rows anew."""
+    is_compatible: bool = False
+    """Whether all is as in lm-evaluation-harness, what it distorts included."""
 
     def run(self, plan: Plan, generator: Any) -> str | None:
         """Ask for a row and keep its scores.
@@ -59,7 +64,7 @@ class Runner:
         replies = []
         for index in range(self.generation.repeats):
             response = generator(
-                plan.contexts[0], optional=self.generation.params, sample=index
+                _prompt(plan), optional=self.generation.params, sample=index
             )
             replies.append(self.generation.cut(response.text))
         for pipeline in self.pipelines:
@@ -67,21 +72,30 @@ class Runner:
             if self.process_results is not None:
                 scores = self._own(plan, [value])
             else:
-                scores = [(m, text_score(m, value, plan.gold)) for m in self.metrics]
+                scores = self._scored(value, plan.gold)
             self._keep(plan, pipeline.name, scores, [replies], [value])
         return replies[0]
 
+    def _scored(self, answer: Any, gold: Any) -> list[tuple[Metric, Score]]:
+        """Return the scores of an answer by the task's metrics."""
+        __tracebackhide__ = True
+        scores = []
+        for metric in self.metrics:
+            scores += text_scores(metric, answer, gold)
+            if self.is_compatible and metric.name == "exact_match":
+                # There, it leaves a list to the metrics after it.
+                answer = [answer] * len(gold) if isinstance(gold, list) else answer
+        return scores
+
     def _choose(self, plan: Plan, generator: Any) -> None:
         __tracebackhide__ = True
-        alone = any(metric.name == "acc_mutual_info" for metric in self.metrics)
-        asked = choices_asked(plan.contexts, plan.continuations, alone=alone)
+        asked = choices_asked(plan, self.metrics)
         found = generator.loglikelihoods(asked)
         results = [[one.logprob, one.is_greedy] for one in found]
         if self.process_results is not None:
             scores = self._own(plan, [tuple(one) for one in results])
         else:
-            made = choice_scores(self.metrics, found, plan.choices, plan.gold)
-            scores = list(zip(self.metrics, made, strict=True))
+            scores = choice_scores(self.metrics, found, plan)
         name = self.pipelines[0].name
         self._keep(plan, name, scores, [[one] for one in results], results)
 
@@ -130,7 +144,8 @@ class Runner:
         if sample is None:
             return
         for metric, score in scores:
-            sample.add_check(_check(score, metric, pipeline))
+            check = _check(score, metric, pipeline, self.resamples)
+            sample.add_check(replace(check, row=plan.number))
         if self.logs_samples:
             values = {
                 metric.name: score.details.get("item", score.value)
@@ -144,21 +159,36 @@ class Runner:
     def arguments(self, plan: Plan) -> list[tuple[Any, ...]]:
         """Return what is asked for a row, as lm-evaluation-harness has it in its logs."""
         if self.output_type == "generate_until":
-            return [(plan.contexts[0], dict(self.generation.given))]
+            prompt = _prompt(plan)
+            shown = prompt if isinstance(prompt, str) else json.dumps(
+                prompt.to_json(), ensure_ascii=False)  # fmt: skip
+            return [(shown, dict(self.generation.given))]
         if self.output_type == "loglikelihood_rolling":
             return [(plan.continuations[0],)]
-        alone = any(metric.name == "acc_mutual_info" for metric in self.metrics)
-        asked = choices_asked(plan.contexts, plan.continuations, alone=alone)
-        return list(asked)
+        if self.output_type == "multiple_choice":
+            return list(choices_asked(plan, self.metrics))
+        return [(plan.contexts[0], plan.continuations[0])]
 
 
-def _check(score: Score, metric: Metric, pipeline: str) -> Check:
+def _prompt(plan: Plan) -> str | Prompt:
+    """Return what a row asks: a text, or messages of a chat."""
+    if not plan.messages:
+        return plan.contexts[0]
+    messages = (Message(role=role, content=text) for role, text in plan.messages)
+    return Prompt(messages=tuple(messages))
+
+
+def _check(score: Score, metric: Metric, pipeline: str, resamples: int) -> Check:
     """Return a score under lm-evaluation-harness's key; it is held against nothing."""
     check = score.check(">=", 0, name=f"{metric.name},{pipeline}")
+    is_corpus = metric.aggregation in CORPUS
     return replace(
         check,
         threshold=None,
         passed=None,
         metric=metric.name,
-        aggregation=metric.aggregation if score.pool is None else "pooled",
+        aggregation="pooled" if is_corpus else metric.aggregation,
+        item=score.details.get("item") if metric.keeps_items else None,
+        # Texts are slow to compare again and again, so it limits them by name.
+        resamples=min(resamples, 100) if metric.name in CORPUS else resamples,
     )

@@ -6,19 +6,26 @@ Sources: lm_eval.api.metrics and lm_eval.api.task, 0.4.13.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import exp, fsum, inf, isnan, log
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from math import exp, inf, isnan, log, nan
 from typing import Any, Final
 
 from pytest_llmeval import metrics
 from pytest_llmeval.errors import UnscoredError, UserError
+from pytest_llmeval.stats import AGGREGATIONS, aggregated
 from pytest_llmeval.types import Likelihood, Pool, Score
 
-__all__ = ["Metric", "choice_scores", "choices_asked", "text_score", "value_score"]
+__all__ = ["CORPUS", "Metric", "perplexity_score", "text_scores", "value_score"]
 
-#: Where a metric comes with a scale of its own.
-_ERRORS: Final = "ter"
+#: Metrics of all rows' texts at once: ours, with these options.
+CORPUS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "bleu": ("bleu", {}),
+    "chrf": ("chrf", {}),
+    "chrf++": ("chrf", {"word_order": 2}),
+    "ter": ("ter", {}),
+}
+_OF_NUMBERS: Final = frozenset({"mean", "nanmean", "median"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,36 +38,58 @@ class Metric:
     function: Callable[..., Any] | None = None
     """The task's own, in place of a known one."""
     aggregation: str = "mean"
-    """mean, median, or the name of the task's own function."""
-    combine: Callable[[list[float]], Any] | None = None
+    """One of `stats.AGGREGATIONS`, a key of `CORPUS`, or the task's own function."""
+    combine: Callable[[list[Any]], Any] | None = None
     """That function."""
 
+    @property
+    def keeps_items(self) -> bool:
+        """Whether rows are put together from something other than their values."""
+        return self.aggregation not in {*_OF_NUMBERS, *CORPUS}
 
-def value_score(
-    metric: Metric, value: Any, *, pool: Pool | None = None, item: Any = None
+
+def value_score(metric: Metric, value: Any) -> Score:
+    """Return what process_results, or a function, gives for a metric as a score.
+
+    A number is the score's value, unless the aggregation makes another of it; what
+    else the aggregation takes has a value where it makes one of it alone. NaN says
+    that there is none.
+
+    Raises:
+        UnscoredError: It is nothing that the aggregation takes.
+    """
+    value = _plain(value)
+    if metric.aggregation in CORPUS and _is_pair_of_texts(value):
+        return corpus_score(metric, value[1], [value[0]])
+    if _is_number(value):
+        if metric.combine is not None or metric.aggregation in {*_OF_NUMBERS, *CORPUS}:
+            return scored(metric, float(value))
+        return scored(metric, _alone(metric, float(value)), item=float(value))
+    if not metric.keeps_items or value is None:
+        message = f"{metric.name} is {value!r:.60}, and a metric's value is a number"
+        raise UnscoredError(message, cause="application")
+    alone = nan if metric.combine is not None else _alone(metric, value)
+    return scored(metric, alone, item=value)
+
+
+def scored(
+    metric: Metric, value: float, *, pool: Pool | None = None, item: Any = None
 ) -> Score:
-    """Return a number as a score; NaN says that there is none.
+    """Return a value as a score.
 
     Args:
         metric: Whose.
-        value: The number.
+        value: The number; NaN says that there is none.
         pool: What of it is added up over rows.
         item: What lm-evaluation-harness keeps of a row in place of a number.
-
-    Raises:
-        UnscoredError: It is no number.
     """
-    plain = getattr(value, "item", None)
-    value = plain() if callable(plain) else value
-    if not isinstance(value, int | float):
-        message = f"{metric.name} is {value!r:.60}, and a metric's value is a number"
-        raise UnscoredError(message, cause="application")
     has_value = not isnan(value)
+    known = has_value or item is not None
     return Score(
         metric=metric.name,
-        value=float(value) if has_value else None,
-        reason="" if has_value else "the task gives no value (NaN)",
-        cause=None if has_value else "data",
+        value=value if has_value else None,
+        reason="" if known else "the task gives no value (NaN)",
+        cause=None if known else "data",
         low=-inf,
         high=inf,
         higher_is_better=metric.higher_is_better,
@@ -69,8 +98,48 @@ def value_score(
     )
 
 
-def text_score(metric: Metric, text: Any, gold: Any) -> Score:
-    """Return the score of an answer; of several targets one that is met is enough.
+def _alone(metric: Metric, item: Any) -> float:
+    """Return what the aggregation makes of one row."""
+    if metric.aggregation not in AGGREGATIONS:
+        return nan
+    try:
+        value = aggregated(metric.aggregation, [item])
+    except (TypeError, ValueError) as exc:
+        message = (
+            f"{metric.name} is {item!r:.60}, which {metric.aggregation} can't take"
+        )
+        raise UnscoredError(message, cause="application") from exc
+    return nan if value is None else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
+def _is_pair_of_texts(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(isinstance(one, str) for one in value)
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: code of tasks gives numbers and lists of numpy's."""
+    if isinstance(value, str | int | float) or value is None:
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    tolist = getattr(value, "tolist", None)
+    return tolist() if callable(tolist) else value
+
+
+def text_scores(metric: Metric, text: Any, gold: Any) -> list[tuple[Metric, Score]]:
+    """Return the scores of an answer; of several targets one that is met is enough.
+
+    A function may give several metrics at once.
 
     Raises:
         UnscoredError: The metric can't be had of this.
@@ -80,32 +149,39 @@ def text_score(metric: Metric, text: Any, gold: Any) -> Score:
         message = "doc_to_target gives an empty list: nothing is expected"
         raise UnscoredError(message, cause="data")
     if metric.function is None:
-        score = _known(metric, text, [str(one) for one in golds])
-        return score
+        return [(metric, _known(metric, text, [str(one) for one in golds]))]
     # Each target is tried with the answer itself, whatever stands before in the list.
-    values = [_called(metric, text, one) for one in golds]
+    found = [_called(metric, text, one) for one in golds]
     if isinstance(gold, list):
-        return value_score(metric, float(any(values)))
-    return value_score(metric, values[0])
+        values = [one.get(metric.name) if isinstance(one, Mapping) else one
+                  for one in found]  # fmt: skip
+        return [(metric, value_score(metric, float(any(values))))]
+    if isinstance(found[0], Mapping):
+        named = [(replace(metric, name=str(n)), v) for n, v in found[0].items()]
+        return [(one, value_score(one, value)) for one, value in named]
+    return [(metric, value_score(metric, found[0]))]
 
 
 def _known(metric: Metric, text: Any, golds: list[str]) -> Score:
     try:
-        if metric.name in {"bleu", "chrf", "ter"}:
-            return _percent(metric, metrics.score(metric.name, str(text), golds[0]))
+        if metric.name in CORPUS:
+            return corpus_score(metric, str(text), golds)
         return metrics.score(metric.name, str(text), golds, **metric.options)
     except UserError as exc:
         raise UnscoredError(str(exc), cause="suite") from exc
 
 
-def _percent(metric: Metric, score: Score) -> Score:
+def corpus_score(metric: Metric, text: str, golds: list[str]) -> Score:
     """Return a score on sacrebleu's own scale, 0 to 100."""
+    name = metric.name if metric.name in CORPUS else metric.aggregation
+    ours, options = CORPUS[name]
+    score = metrics.score(ours, text, golds, **options)
     pool = score.pool
-    value = None if score.value is None else 100 * score.value
-    return value_score(
+    return scored(
         metric,
-        float("nan") if value is None else value,
+        nan if score.value is None else 100 * score.value,
         pool=pool and Pool(form=f"{pool.form}%", counts=pool.counts),
+        item=[golds[0], text],
     )
 
 
@@ -113,97 +189,23 @@ def _called(metric: Metric, text: Any, gold: Any) -> Any:
     function = metric.function
     assert function is not None
     try:
-        found = function(references=[gold], predictions=[text], **metric.options)
+        try:
+            return function(references=[gold], predictions=[text], **metric.options)
+        except TypeError as exc:
+            return _called_with_pair(function, gold, text, exc)
     except Exception as exc:
         message = f"{metric.name} raised {type(exc).__name__}: {exc}"
         raise UnscoredError(message, cause="application") from exc
-    return found.get(metric.name) if isinstance(found, Mapping) else found
 
 
-def choices_asked(
-    contexts: Sequence[str], continuations: Sequence[str], *, alone: bool
-) -> list[tuple[str, str]]:
-    """Return the questions of a row with choices, those without context last."""
-    asked = list(zip(contexts, continuations, strict=True))
-    return asked + [("", text) for text in continuations if alone]
-
-
-def choice_scores(
-    wanted: Sequence[Metric],
-    found: Sequence[Likelihood],
-    choices: Sequence[str],
-    gold: Sequence[int],
-) -> list[Score]:
-    """Return the scores of a row with choices, in the order of `wanted`.
-
-    Args:
-        wanted: The metrics.
-        found: Of each choice; those without the context after them.
-        choices: Their texts, without the delimiter.
-        gold: The right ones, by position.
-
-    Raises:
-        UnscoredError: The model does not say what a metric needs.
-    """
-    values = [one.logprob for one in found[: len(choices)]]
-    return [_choice(metric, values, found, choices, gold) for metric in wanted]
-
-
-def _choice(
-    metric: Metric,
-    values: list[float],
-    found: Sequence[Likelihood],
-    choices: Sequence[str],
-    gold: Sequence[int],
-) -> Score:
-    if metric.name == "brier_score":
-        shares = _softmax(values)
-        parts = (
-            (share - (index == gold[0])) ** 2 for index, share in enumerate(shares)
-        )
-        return value_score(metric, fsum(parts), item=[gold[0], shares])
-    if metric.name == "likelihood":
-        return value_score(metric, _softmax(values)[gold[0]])
-    if metric.name == "exact_match":
-        greedy = [found[index].is_greedy for index in gold]
-        if any(one is None for one in greedy):
-            message = "the model does not say whether a choice is what it would write"
-            raise UnscoredError(message, cause="provider")
-        return value_score(metric, float(any(greedy)))
-    if metric.name == "f1":
-        best = _best(values)
-        counts = (
-            float(best == 1 == gold[0]),
-            float(best == 1 != gold[0]),
-            float(best != 1 == gold[0]),
-        )
-        return value_score(
-            metric,
-            float(best == gold[0]),
-            pool=Pool(form="f1", counts=counts),
-            item=[gold[0], best],
-        )
-    compared = {
-        "acc": values,
-        "acc_norm": [v / len(c) for v, c in zip(values, choices, strict=True)],
-        "acc_bytes": [
-            v / len(c.encode()) for v, c in zip(values, choices, strict=True)
-        ],
-        "acc_mutual_info": [
-            v - alone.logprob
-            for v, alone in zip(values, found[len(choices) :], strict=False)
-        ],
-    }[metric.name]
-    return value_score(metric, float(_best(compared) in gold))
-
-
-def _best(values: Sequence[float]) -> int:
-    return max(range(len(values)), key=lambda index: (values[index], -index))
-
-
-def _softmax(values: Sequence[float]) -> list[float]:
-    powers = [exp(value - max(values)) for value in values]
-    return [power / fsum(powers) for power in powers]
+def _called_with_pair(
+    function: Callable[..., Any], gold: Any, text: Any, first: TypeError
+) -> Any:
+    """Call a function in the form that lm-evaluation-harness's own metrics have."""
+    try:
+        return function([gold, text])
+    except Exception:  # noqa: BLE001 - it was none of that form
+        raise first from None
 
 
 def perplexity_score(metric: Metric, found: Likelihood, text: str) -> Score:
@@ -216,7 +218,7 @@ def perplexity_score(metric: Metric, found: Likelihood, text: str) -> Score:
         if found.is_greedy is None:
             message = "the model does not say whether the target is what it would write"
             raise UnscoredError(message, cause="provider")
-        return value_score(metric, float(found.is_greedy))
+        return scored(metric, float(found.is_greedy))
     units = {
         "perplexity": 1,
         "word_perplexity": len(re.split(r"\s+", text)),
@@ -226,16 +228,11 @@ def perplexity_score(metric: Metric, found: Likelihood, text: str) -> Score:
     if not units:
         raise UnscoredError("an empty text has no bytes to count", cause="data")
     rate = -found.logprob / units
-    counts = (found.logprob, float(units))
     item = found.logprob if metric.name == "perplexity" else [found.logprob, units]
     if metric.name == "bits_per_byte":
-        return value_score(
-            metric, rate / log(2), pool=Pool(form="bits", counts=counts), item=item
-        )
+        return scored(metric, rate / log(2), item=item)
     try:
-        value = exp(rate)
+        return scored(metric, exp(rate), item=item)
     except OverflowError as exc:
         message = "the model holds the text for all but impossible: its perplexity has "
         raise UnscoredError(f"{message}no number", cause="data") from exc
-    pool = Pool(form="exp_rate", counts=counts)
-    return value_score(metric, value, pool=pool, item=item)
