@@ -6,8 +6,7 @@ everyone who has it installed, and must cost those without evaluations nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_llmeval.assertions import (
@@ -109,18 +108,14 @@ _ROOMS = {
         "Vote",
     ],
 }
+
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+    from pytest_llmeval.late import late
 
-    def __getattr__(name: str) -> Any:
-        if name not in _ROOM_OF:
-            message = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(message)
-        value = getattr(import_module(f"{__name__}.{_ROOM_OF[name]}"), name)
-        globals()[name] = value
-        return value
+    __getattr__ = late(__name__, _ROOM_OF)
 
 
 def __dir__() -> list[str]:

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-from pytest_llmeval import metrics
+from pytest_llmeval import judging, metrics
 from pytest_llmeval.errors import ConfigError, did_you_mean
-from pytest_llmeval.judging import check_scores
 
 __all__ = ["accepted_words", "checked_threshold", "scale_bar"]
 
@@ -96,7 +95,7 @@ def scale_bar(
             raise ConfigError(message)
         return None
     if score_map is not None:
-        check_scores(score_map)
+        judging.check_scores(score_map)
     if expect != "PASS":
         message = "expect= is for PASS and FAIL; of a score map, threshold= decides"
         raise ConfigError(message)

@@ -8,18 +8,9 @@ from pathlib import Path
 
 from pytest_llmeval.clients._base import Backend, Owner
 from pytest_llmeval.clients._dialect import Dialect, DialectBackend, check_params
-from pytest_llmeval.clients._launch import Launch
 from pytest_llmeval.clients._servers import server_of
-from pytest_llmeval.clients._stream import joined
 from pytest_llmeval.clients._switches import Switches
-from pytest_llmeval.clients.anthropic import AnthropicDialect
 from pytest_llmeval.clients.column import ColumnBackend
-from pytest_llmeval.clients.gemini import GeminiDialect
-from pytest_llmeval.clients.local import LocalBackend
-from pytest_llmeval.clients.models import weights_path
-from pytest_llmeval.clients.openai import OpenAIDialect
-from pytest_llmeval.clients.openai_texts import OpenAIBackend
-from pytest_llmeval.clients.responses import ResponsesDialect
 from pytest_llmeval.config import Limits, ModelEntry
 from pytest_llmeval.errors import ConfigError
 
@@ -36,7 +27,7 @@ class Surroundings:
 
 
 def build(entry: ModelEntry, around: Surroundings) -> Backend:
-    """Return the backend of an entry.
+    """Return the backend of an entry. Only what its provider needs is loaded.
 
     Raises:
         ConfigError: There is no such provider, or it can't be built.
@@ -73,6 +64,10 @@ def _python(entry: ModelEntry, around: Surroundings) -> Backend:
 
 
 def _openai(entry: ModelEntry, around: Surroundings) -> Backend:
+    from pytest_llmeval.clients._stream import joined
+    from pytest_llmeval.clients.openai import OpenAIDialect
+    from pytest_llmeval.clients.openai_texts import OpenAIBackend
+
     api = _api(entry, "embeddings")
     inner = _speaking(
         OpenAIDialect(api=api, stream=bool(entry.options.get("stream"))), entry, around
@@ -82,14 +77,20 @@ def _openai(entry: ModelEntry, around: Surroundings) -> Backend:
 
 
 def _responses(entry: ModelEntry, around: Surroundings) -> Backend:
+    from pytest_llmeval.clients.responses import ResponsesDialect
+
     return _speaking(ResponsesDialect(), entry, around)
 
 
 def _anthropic(entry: ModelEntry, around: Surroundings) -> Backend:
+    from pytest_llmeval.clients.anthropic import AnthropicDialect
+
     return _speaking(AnthropicDialect(), entry, around)
 
 
 def _gemini(entry: ModelEntry, around: Surroundings) -> Backend:
+    from pytest_llmeval.clients.gemini import GeminiDialect
+
     return _speaking(GeminiDialect(), entry, around)
 
 
@@ -143,6 +144,10 @@ def _http(entry: ModelEntry, around: Surroundings) -> Backend:
 
 
 def _local(entry: ModelEntry, around: Surroundings) -> Backend:
+    from pytest_llmeval.clients._launch import Launch
+    from pytest_llmeval.clients.local import LocalBackend
+    from pytest_llmeval.clients.models import weights_path
+
     check_params(entry.name, entry.params)
     model = entry.model or "smollm2"
     weights_path(model)  # an unknown model is told now, not with the first question

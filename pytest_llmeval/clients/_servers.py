@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_llmeval.clients import anthropic, gemini, openai
 from pytest_llmeval.clients._address import Address
 from pytest_llmeval.clients._azure import azure_base_url, is_azure
 from pytest_llmeval.clients._http import Wire
@@ -42,20 +41,20 @@ class _Known:
     models_path: str | None = "/models"
 
 
-_OPENAI = _Known(base_url=openai.DEFAULT_BASE_URL, variable="OPENAI_API_KEY")
+_OPENAI = _Known(base_url="https://api.openai.com/v1", variable="OPENAI_API_KEY")
 _AZURE = _Known(variable="AZURE_OPENAI_API_KEY", key_header="api-key", models_path=None)
 _KNOWN: Mapping[str, _Known] = {
     "openai": _OPENAI,
     "openai-responses": _OPENAI,
     "anthropic": _Known(
-        base_url=anthropic.DEFAULT_BASE_URL,
+        base_url="https://api.anthropic.com",
         version="/v1",
         variable="ANTHROPIC_API_KEY",
         key_header="x-api-key",
-        headers={"anthropic-version": anthropic.VERSION},
+        headers={"anthropic-version": "2023-06-01"},
     ),
     "gemini": _Known(
-        base_url=gemini.DEFAULT_BASE_URL,
+        base_url="https://generativelanguage.googleapis.com",
         version="/v1beta",
         variable="GEMINI_API_KEY",
         key_header="x-goog-api-key",

@@ -20,10 +20,8 @@ from pytest_llmeval.clients._values import (
 )
 from pytest_llmeval.types import Response, Usage, as_text
 
-__all__ = ["DEFAULT_BASE_URL", "DEFAULT_MAX_TOKENS", "VERSION", "AnthropicDialect"]
+__all__ = ["DEFAULT_MAX_TOKENS", "AnthropicDialect"]
 
-DEFAULT_BASE_URL = "https://api.anthropic.com"
-VERSION = "2023-06-01"
 #: The interface asks for a limit; this is the largest that every model takes.
 DEFAULT_MAX_TOKENS = 4096
 

@@ -22,9 +22,8 @@ from pytest_llmeval.clients._values import (
 )
 from pytest_llmeval.types import Response, Usage, as_text
 
-__all__ = ["DEFAULT_BASE_URL", "GeminiDialect"]
+__all__ = ["GeminiDialect"]
 
-DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com"
 
 _ROLES = {"assistant": "model", "tool": "user", "function": "user"}
 #: Parameters that stand beside generationConfig, as they are.

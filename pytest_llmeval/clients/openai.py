@@ -22,9 +22,8 @@ from pytest_llmeval.clients._tools import (
 )
 from pytest_llmeval.types import Message, Prompt, Response
 
-__all__ = ["DEFAULT_BASE_URL", "OpenAIDialect"]
+__all__ = ["OpenAIDialect"]
 
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
 _PATHS = {"chat": "/chat/completions", "completions": "/completions"}
 

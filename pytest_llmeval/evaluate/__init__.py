@@ -6,15 +6,35 @@ a session and look up, call by call, which case is running and what its marker s
 
 from __future__ import annotations
 
-from pytest_llmeval.evaluate._generator import Generator
-from pytest_llmeval.evaluate._given import (
-    check_expected,
-    check_reply,
-    not_awaited,
-    reply_text,
-)
-from pytest_llmeval.evaluate._judge import Judge, as_judge
-from pytest_llmeval.evaluate._wrong import WRONG_KINDS, wrong_replies
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_llmeval.evaluate._generator import Generator
+    from pytest_llmeval.evaluate._given import (
+        check_expected,
+        check_reply,
+        not_awaited,
+        reply_text,
+    )
+    from pytest_llmeval.evaluate._judge import Judge, as_judge
+    from pytest_llmeval.evaluate._wrong import WRONG_KINDS, wrong_replies
+else:
+    from pytest_llmeval.late import late
+
+    __getattr__ = late(
+        __name__,
+        {
+            "Generator": "_generator",
+            "Judge": "_judge",
+            "WRONG_KINDS": "_wrong",
+            "as_judge": "_judge",
+            "check_expected": "_given",
+            "check_reply": "_given",
+            "not_awaited": "_given",
+            "reply_text": "_given",
+            "wrong_replies": "_wrong",
+        },
+    )
 
 __all__ = [
     "WRONG_KINDS",

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.late import late
 from pytest_llmeval.metrics._base import Declaration
 from pytest_llmeval.metrics._custom import REGISTERED, imported, metric, register_all
 from pytest_llmeval.metrics._extras import check_extra
@@ -92,12 +93,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    module = MODULES.get(name) or HELPERS.get(name)
-    if module is None:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    return getattr(import_module(f"{__name__}.{module}"), name)
+if not TYPE_CHECKING:
+    __getattr__ = late(__name__, {**MODULES, **HELPERS})
 
 
 def __dir__() -> list[str]:

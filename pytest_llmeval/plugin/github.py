@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_llmeval.report.github import annotation_commands
-from pytest_llmeval.report.markdown import markdown_text
 from pytest_llmeval.report.model import Report
 
 __all__ = ["annotation_lines", "append_summary"]
@@ -21,6 +19,8 @@ def append_summary(report: Report) -> str | None:
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not _is_github() or not path or not report.cases:
         return None
+    from pytest_llmeval.report.markdown import markdown_text
+
     try:
         with Path(path).open("a", encoding="utf-8", newline="\n") as file:
             file.write(f"{markdown_text(report)}\n")
@@ -32,6 +32,8 @@ def append_summary(report: Report) -> str | None:
 def annotation_lines(report: Report, root: Path) -> Iterator[str]:
     """Yield the workflow commands for a run on GitHub, none elsewhere."""
     if _is_github():
+        from pytest_llmeval.report.github import annotation_commands
+
         workspace = Path(os.environ.get("GITHUB_WORKSPACE") or root)
         yield from annotation_commands(
             report, lambda name: _place(root / name, workspace)

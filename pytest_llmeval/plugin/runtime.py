@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from pytest_llmeval import tasks
 from pytest_llmeval.clients import Backend, Clients, Owner, Spending, remove_shared
 from pytest_llmeval.conclusion import Collected
 from pytest_llmeval.config import Config, load_config
@@ -39,7 +40,6 @@ from pytest_llmeval.prompts import Template
 from pytest_llmeval.recorder import Plan, SampleRun, current_sample
 from pytest_llmeval.redact import Redactor
 from pytest_llmeval.store.answers import Answers
-from pytest_llmeval.tasks import Task, TaskOptions, load_task
 
 __all__ = ["Runtime", "runtime_of"]
 
@@ -67,7 +67,7 @@ class Runtime:
             looked_at=tuple(_looked_at(config)),
             only_failed=bool(getattr(config.option, "lf", False)),
         )
-        self.tasks: dict[str, Task] = {}
+        self.tasks: dict[str, tasks.Task] = {}
         """YAML tasks, by file and name."""
         self.on_asked: Callable[[SampleRun | None, str, Any], None] | None = None
         """Told who asks which model, in which role."""
@@ -250,9 +250,9 @@ class Runtime:
         return self._templates[key]
 
     @property
-    def task_options(self) -> TaskOptions:
+    def task_options(self) -> tasks.TaskOptions:
         """What holds for all YAML tasks."""
-        return TaskOptions(
+        return tasks.TaskOptions(
             root=self.root,
             allow_functions=bool(self.pytest_config.getini("llmeval_allow_functions")),
             logs_samples=self.settings.log_samples is not None,
@@ -263,7 +263,7 @@ class Runtime:
             gen_kwargs=self.settings.gen_kwargs,
         )
 
-    def task(self, test: str) -> Task:
+    def task(self, test: str) -> tasks.Task:
         """Return a YAML task; an xdist controller, which collects nothing, reads it.
 
         Raises:
@@ -271,7 +271,7 @@ class Runtime:
         """
         if test not in self.tasks:
             path = self.root / test.partition("::")[0]
-            self.tasks[test] = load_task(path, self.task_options)
+            self.tasks[test] = tasks.load_task(path, self.task_options)
         return self.tasks[test]
 
     def rerun_command(self, item: pytest.Item) -> str:

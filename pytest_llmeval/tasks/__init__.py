@@ -6,7 +6,21 @@ Everything that can be wrong in a file is told when it is read, with file and li
 
 from __future__ import annotations
 
-from pytest_llmeval.tasks._load import load_task
-from pytest_llmeval.tasks._task import Task, TaskOptions
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_llmeval.tasks._load import load_task
+    from pytest_llmeval.tasks._task import Task, TaskOptions
+else:
+    from pytest_llmeval.late import late
+
+    __getattr__ = late(
+        __name__,
+        {
+            "Task": "_task",
+            "TaskOptions": "_task",
+            "load_task": "_load",
+        },
+    )
 
 __all__ = ["Task", "TaskOptions", "load_task"]

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2] / "pytest_llmeval"
 
 #: A room imports from rooms before it, and from nothing after it.
 ORDER = (
-    *("errors", "types"),
+    *("late", "errors", "types"),
     *("stats", "diffs", "redact", "config"),
     *("datasets", "prompts", "recorder", "loop"),
     *("store", "clients", "metrics", "kinds", "judging"),
@@ -195,7 +195,8 @@ def only_from_rooms_above(path: Path, tree: ast.Module) -> Iterator[str]:
         statements = (
             node for node in at_module_level(tree) if not isinstance(node, ast.Constant)
         )
-        yield from (f": __init__ imports {room}" for room in _rooms(statements))
+        rooms = (room for room in _rooms(statements) if room != "late")
+        yield from (f": __init__ imports {room}" for room in rooms)
         return
     for name in _rooms(ast.walk(tree)):
         if name == ".":

@@ -133,7 +133,7 @@ import sys
 import pytest_llmeval
 print(*sorted(name for name in sys.modules if name.startswith("pytest_llmeval")))
 """
-    assert python(code) == "pytest_llmeval"
+    assert python(code) == "pytest_llmeval pytest_llmeval.late"
 
 
 @pytest.mark.parametrize(

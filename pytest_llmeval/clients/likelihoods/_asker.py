@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from pytest_llmeval.clients._base import GivenText
 from pytest_llmeval.clients._given import without_likelihoods
 from pytest_llmeval.clients._server import Server
-from pytest_llmeval.clients.likelihoods._probe import Route, probed_route
 from pytest_llmeval.clients.likelihoods._tokens import Asked, NoLikelihoodError
 from pytest_llmeval.errors import ProviderError
 from pytest_llmeval.types import Response
 
 if TYPE_CHECKING:
     import asyncio
+
+    from pytest_llmeval.clients.likelihoods._probe import Route
 
 __all__ = ["LikelihoodAsker"]
 
@@ -55,6 +56,8 @@ class LikelihoodAsker:
             ProviderError: There is no way, or it can't be said now.
         """
         import asyncio
+
+        from pytest_llmeval.clients.likelihoods._probe import probed_route
 
         if self._probing is None:
             self._probing = asyncio.Lock()
