@@ -18,6 +18,7 @@ from pytest_llmeval.clients._cut import CutAccepted
 from pytest_llmeval.clients._embeddings import without_embeddings
 from pytest_llmeval.clients._given import is_able, without_likelihoods
 from pytest_llmeval.clients._shared_file import remove_shared
+from pytest_llmeval.clients.forecast import Forecast
 from pytest_llmeval.clients.panel import Panel, members_of
 from pytest_llmeval.clients.spending import Spending
 
@@ -25,6 +26,7 @@ __all__ = [
     "Backend",
     "Clients",
     "CutAccepted",
+    "Forecast",
     "GivenText",
     "Owner",
     "Panel",

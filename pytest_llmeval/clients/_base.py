@@ -49,6 +49,10 @@ class Trail:
     """Requests that were sent: none for a reply that was on file."""
     waits: list[float] = field(default_factory=list)
     """Seconds between an attempt and the next one."""
+    key: str = ""
+    """Under which the reply is kept on file, empty where none is looked for."""
+    setup: str = ""
+    """Fingerprint of the model's settings: the key is another where it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,10 +19,11 @@ from pytest_llmeval.clients._transport import proxy_secrets, system_proxy_secret
 from pytest_llmeval.clients.cached import CachedBackend
 from pytest_llmeval.clients.column import ColumnBackend
 from pytest_llmeval.clients.flights import Flights
+from pytest_llmeval.clients.forecast import Forecast, Setting
 from pytest_llmeval.clients.limits import Limiters
 from pytest_llmeval.clients.panel import Panel
 from pytest_llmeval.clients.prices import PricedBackend, PriceList
-from pytest_llmeval.clients.recorded import RecordedBackend
+from pytest_llmeval.clients.recorded import RecordedBackend, setup_of
 from pytest_llmeval.clients.retry import RetryBackend
 from pytest_llmeval.clients.shelf import Shelf
 from pytest_llmeval.clients.spending import MeteredBackend, Spending
@@ -76,6 +77,7 @@ class Clients:
             self.shelf.hide(secrets_of(entry))
         # With the spec beside it: an id is only unique while its object lives.
         self._built: dict[Any, tuple[Any, Backend]] = {}
+        self._setups: dict[str, str] = {}
 
     def backend(self, spec: Any, *, name: str | None = None) -> Backend:
         """Return the backend of a spec, a mapping or a callable.
@@ -87,6 +89,34 @@ class Clients:
         if key not in self._built:
             self._built[key] = (spec, self._build(spec, name))
         return self._built[key][1]
+
+    def forecast(self) -> Forecast:
+        """Return what tells where replies would come from."""
+        return Forecast(
+            mode=self._mode,
+            shelf=self.shelf,
+            cache=self._flights.cache,
+            setting=self._setting,
+        )
+
+    def _setting(self, client: str) -> Setting | None:
+        """Return how a model is set that was asked by this name, None if unknown."""
+        try:
+            entry = parse_spec(client, self._config)
+        except ConfigError:  # a callable, known once a test has named it
+            setup = self._setups.get(client)
+            return None if setup is None else Setting(setup=setup, is_stable=False)
+        if client not in self._setups and entry.provider not in _UNKNOWABLE:
+            try:
+                self.backend(client)
+            except ConfigError:
+                return None
+        days = replace(self._config.limits, **entry.limits).cache_days
+        return Setting(
+            setup=self._setups.get(client, ""),
+            is_stable=_is_stable(entry),
+            max_age_seconds=None if days is None else days * _DAY_SECONDS,
+        )
 
     async def close(self) -> None:
         """Close every backend."""
@@ -145,10 +175,7 @@ class Clients:
         if (host := host_of(entry)) is not None:
             limiter = self._limiters.of(host, limits)
             backend = RetryBackend(inner=backend, limiter=limiter, limits=limits)
-        is_stable = entry.cache
-        if is_stable is None:
-            is_stable = entry.provider not in _UNKNOWABLE
-        backend = self._recorded(backend, is_stable=is_stable, limits=limits)
+        backend = self._recorded(backend, is_stable=_is_stable(entry), limits=limits)
         backend = PricedBackend(inner=backend, entry=entry, listed=self._listed)
         backend = self._metered(backend)
         return backend if entry.on_length != "score" else CutAccepted(inner=backend)
@@ -163,10 +190,15 @@ class Clients:
     ) -> Backend:
         if self._mode == "live":
             return backend
+        setup = self._setups[backend.name] = setup_of(backend, self.shelf)
         if is_stable and self._mode != "replay":
             backend = self._cached(backend, limits)
         return RecordedBackend(
-            inner=backend, shelf=self.shelf, mode=self._mode, is_stable=is_stable
+            inner=backend,
+            shelf=self.shelf,
+            mode=self._mode,
+            is_stable=is_stable,
+            setup=setup,
         )
 
     def _cached(self, backend: Backend, limits: Limits) -> Backend:
@@ -180,3 +212,8 @@ class Clients:
             max_age_seconds=None if days is None else days * _DAY_SECONDS,
             patience_seconds=limits.deadline_seconds,
         )
+
+
+def _is_stable(entry: ModelEntry) -> bool:
+    """Return whether a reply on file stands for one that would be asked for."""
+    return entry.provider not in _UNKNOWABLE if entry.cache is None else entry.cache

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pytest_llmeval.clients._base import Request
+from pytest_llmeval.clients._base import Backend, Request
 from pytest_llmeval.clients._layer import Layer
 from pytest_llmeval.clients.shelf import Shelf
-from pytest_llmeval.errors import UnscoredError
-from pytest_llmeval.store.key import request_key
+from pytest_llmeval.errors import LLMEvalError, UnscoredError
+from pytest_llmeval.store.key import fingerprint, request_key
 from pytest_llmeval.store.recordings import Entry, Filed
-from pytest_llmeval.types import Mode, Response
+from pytest_llmeval.types import Mode, Prompt, Response
 
-__all__ = ["RecordedBackend"]
+__all__ = ["RecordedBackend", "setup_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,8 @@ class RecordedBackend(Layer):
     mode: Mode
     is_stable: bool = True
     """False for code under test, which no key can know: only replay serves it."""
+    setup: str = ""
+    """Fingerprint of the model's settings, what `setup_of` says."""
 
     @property
     def never_waits(self) -> bool:
@@ -38,6 +40,7 @@ class RecordedBackend(Layer):
         """
         asked = self.shelf.clean(self.inner.identity(request))
         key = request.key or request_key(asked, request.sample)
+        request.trail.key, request.trail.setup = key, self.setup
         if (answer := self.shelf.answered(key)) is not None:
             return answer.given(request.prompt)
         known = self._known(key)
@@ -70,3 +73,15 @@ class RecordedBackend(Layer):
     @property
     def _writes(self) -> bool:
         return self.mode in {"record", "rerecord"}
+
+
+def setup_of(backend: Backend, shelf: Shelf) -> str:
+    """Return the fingerprint of a model's settings, whatever it is asked.
+
+    Empty where they are not known without a question.
+    """
+    try:
+        asked = backend.identity(Request(prompt=Prompt(messages=())))
+    except LLMEvalError:
+        return ""
+    return fingerprint(shelf.clean(asked))

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pytest_llmeval.config.files import shown_path
-from pytest_llmeval.recorder import SampleRun, current_sample
+from pytest_llmeval.recorder import current_sample
 from pytest_llmeval.redact import Redactor
 from pytest_llmeval.store.answers import Answer, Answers
 from pytest_llmeval.store.difference import difference
@@ -84,14 +84,19 @@ class Shelf:
         cleaned: Mapping[str, Any] = self.redactor.redact(request)
         return cleaned
 
-    def find(self, key: str) -> Filed | None:
+    def find(self, key: str, module: str | None = None) -> Filed | None:
         """Return the recorded reply, from the case's own file first.
 
         Its neighbours are looked at too: what a fixture of the session asks is kept
         with whichever test came first.
+
+        Args:
+            key: Of the request.
+            module: The file of the test that asks; None for that of the running case.
         """
+        path = self.path() if module is None else self._path_of(module)
         with self._reading:
-            own = self._file(self.path())
+            own = self._file(path)
             if (entry := own.entries.get(key)) is not None:
                 return Filed(path=own.path, entry=entry)
             for folder in self._neighbours(own.path):
@@ -178,10 +183,10 @@ class Shelf:
 
     def path(self) -> Path:
         """Return the file for what the running case asks."""
-        return self._path_of(current_sample())
+        sample = current_sample()
+        return self._path_of(sample.run.nodeid.partition("::")[0] if sample else "")
 
-    def _path_of(self, sample: SampleRun | None) -> Path:
-        name = sample.run.nodeid.partition("::")[0] if sample else ""
+    def _path_of(self, name: str) -> Path:
         if name not in self._paths:
             self._paths[name] = (
                 module_recording(self.root, name) if name else self._shared()

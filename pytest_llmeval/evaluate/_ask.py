@@ -39,6 +39,8 @@ async def ask(
                 error=problem.reason if problem else None,
                 cause=problem.cause if problem else None,
                 settings=_settings(backend, request),
+                key=request.trail.key,
+                setup=request.trail.setup,
                 attempts=request.trail.attempts,
                 waits=tuple(request.trail.waits),
                 evidence=_Evidence(

@@ -140,8 +140,6 @@ class Bars:
 
     def decide(self, session: pytest.Session) -> None:
         """Weigh the run; what a broken gate held counts as failed."""
-        if session.config.option.collectonly:
-            return
         outputs = self.run.outputs
         self.ended = Ended(
             status=int(session.exitstatus),

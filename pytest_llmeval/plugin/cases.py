@@ -13,11 +13,18 @@ from pytest_llmeval.plugin.outcomes import Outcome
 from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.plugin.samples import Samples
 from pytest_llmeval.plugin.variants import label_of
-from pytest_llmeval.recorder import CaseRun
+from pytest_llmeval.recorder import CaseRun, Plan
 from pytest_llmeval.store.key import fingerprint
 from pytest_llmeval.types import Case, Check, Fingerprints, Record, Sample, as_text
 
-__all__ = ["case_run", "forget_run", "record_of"]
+__all__ = [
+    "case_run",
+    "forget_run",
+    "pinned_of",
+    "record_of",
+    "row_print",
+    "template_print",
+]
 
 _SHOWN = 40
 _RUN = pytest.StashKey[CaseRun]()
@@ -57,7 +64,7 @@ def _new_run(item: pytest.Item, runtime: Runtime) -> CaseRun:
         test=item.nodeid.partition("[")[0],
         case=case,
         plan=runtime.plan_of(item),
-        params={**params, **_pinned(item)},
+        params={**params, **pinned_of(item)},
         rerun=runtime.rerun_command(item),
     )
 
@@ -117,23 +124,33 @@ def _row_of(case: Case) -> dict[str, Any]:
 
 def _fingerprints(run: CaseRun) -> Fingerprints:
     case = run.case
-    meaning = {name: getattr(case, name) for name in _MEANING}
-    templates = [
-        template.text or template.name
-        for template in (run.plan.prompt, run.plan.system)
-        if template is not None
-    ]
     return Fingerprints(
-        row=fingerprint({k: v for k, v in meaning.items() if v is not None}),
+        row=row_print(case),
         columns={
             name: fingerprint(value)
             for name, value in case.fields.items()
             if name not in _ABOUT
         },
-        template=fingerprint(templates) if templates else None,
+        template=template_print(run.plan),
         is_numbered=case.is_numbered,
         must_pass=case.must_pass,
     )
+
+
+def row_print(case: Case) -> str:
+    """Return the fingerprint of a row as a test reads it."""
+    meaning = {name: getattr(case, name) for name in _MEANING}
+    return fingerprint({k: v for k, v in meaning.items() if v is not None})
+
+
+def template_print(plan: Plan) -> str | None:
+    """Return the fingerprint of the templates of prompt and system message."""
+    templates = [
+        template.text or template.name
+        for template in (plan.prompt, plan.system)
+        if template is not None
+    ]
+    return fingerprint(templates) if templates else None
 
 
 def _shown(value: Any) -> str:
@@ -141,7 +158,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
-def _pinned(item: pytest.Item) -> dict[str, str]:
+def pinned_of(item: pytest.Item) -> dict[str, str]:
     """Return the model and prompt of a matrix that an item runs with."""
     return {
         name: label_of(value)

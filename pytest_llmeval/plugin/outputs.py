@@ -178,9 +178,7 @@ class Outputs:
         self.notes += self._failures.write(self.records)
         self._write_reports(session)
         self._write_samples(session)
-        if not session.config.option.collectonly and (
-            trouble := append_summary(self.report())
-        ):
+        if trouble := append_summary(self.report()):
             self.notes.append(trouble)
         if self._journal is None:  # nothing ran, so there is no run to keep
             return
@@ -197,7 +195,7 @@ class Outputs:
 
     def _save(self, session: pytest.Session) -> None:
         name = self._runtime.settings.save
-        if name is None or session.config.option.collectonly:
+        if name is None:
             return
         note, is_saved = save(self._config, self, self._runtime, name)
         if is_saved:

@@ -245,6 +245,8 @@ class Run:
             output["llmeval_collected"] = self.runtime.collected.to_json()
             output[_NOTES] = self.runtime.clients.settle()
             return (yield)
+        if self.config.option.collectonly:  # nothing ran: nothing to decide or keep
+            return (yield)
         self.stopped.leave(session)
         self.bars.decide(session)
         self.outputs.finish(session)
@@ -285,6 +287,10 @@ def run_of(config: pytest.Config) -> Run:
         if is_wanted(config):
             config.pluginmanager.register(Ahead(run), "llmeval-ahead")
         config.pluginmanager.register(Calibrating(), "llmeval-calibrating")
+        if config.option.collectonly:
+            from pytest_llmeval.plugin.planning import Planning
+
+            config.pluginmanager.register(Planning(run), "llmeval-planning")
         if run.runtime.settings.mutate:
             from pytest_llmeval.plugin.mutants import Mutants
 

@@ -125,7 +125,12 @@ def write_short_lines(reporter: pytest.TerminalReporter) -> None:
 def write_report(reporter: pytest.TerminalReporter, run: Run) -> None:
     """Write the report: a row a test, origins, failures, the next command."""
     outputs = run.outputs
-    if reporter.no_summary or not (outputs.records or outputs.notes):
+    if reporter.no_summary:
+        return
+    planning: Any = reporter.config.pluginmanager.getplugin("llmeval-planning")
+    if planning is not None:
+        planning.write(reporter)
+    if not (outputs.records or outputs.notes):
         return
     report = outputs.report()
     reporter.write_sep("=", "llmeval", bold=True)

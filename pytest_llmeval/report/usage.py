@@ -107,6 +107,23 @@ class UsageCounter:
             self._add_cost(call["role"], response)
             self._add_seconds(call["role"], response)
 
+    def include(self, other: UsageCounter) -> None:
+        """Add the calls of another counter."""
+        self._origins += other._origins
+        self._input += other._input
+        self._output += other._output
+        self._unknown += other._unknown
+        self._model_calls += other._model_calls
+        self._costs += other._costs
+        self._live_costs += other._live_costs
+        for role, costs in other._costs_by_role.items():
+            self._costs_by_role[role] += costs
+        self._priced_calls += other._priced_calls
+        self._seconds += other._seconds
+        self._retried_calls += other._retried_calls
+        self._further_requests += other._further_requests
+        self._waits += other._waits
+
     def _add_tokens(self, response: Mapping[str, Any]) -> None:
         usage = response.get("usage") or {}
         read = _number(usage.get("input_tokens"))

@@ -132,6 +132,14 @@ class Cache:
             return None
         return data if is_reply(data) else None
 
+    def made(self, key: str) -> float | None:
+        """Return when a reply was made, in seconds since 1970; None: there is none.
+
+        Looking is no use: it does not keep a reply from being pruned.
+        """
+        found = self._all("SELECT CAST(made AS REAL) FROM replies WHERE key = ?", key)
+        return found[0][0] if found else None
+
     def put(self, replies: Iterable[Reply]) -> None:
         """Keep replies, in one transaction."""
         now = time.time()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pytest_llmeval.config.files import shown_path
 from pytest_llmeval.store.cache import CACHE_FILE, Cache, Reply
@@ -17,6 +17,7 @@ from pytest_llmeval.store.lines import prepare_home
 
 __all__ = ["SafeCache"]
 
+_Found = TypeVar("_Found")
 #: Claimed while the file is opened or set aside.
 _OPENING: Final = "f" * 15
 _PATIENCE_SECONDS: Final = 5.0
@@ -50,13 +51,20 @@ class SafeCache:
         self, key: str, *, since: float = 0.0, run: str | None = None
     ) -> dict[str, Any] | None:
         """Return the data of a reply, None when there is none: as `Cache.find`."""
+        return self._read(lambda cache: cache.find(key, since=since, run=run))
+
+    def made(self, key: str) -> float | None:
+        """Return when a reply was made, None when there is none: as `Cache.made`."""
+        return self._read(lambda cache: cache.made(key))
+
+    def _read(self, look: Callable[[Cache], _Found | None]) -> _Found | None:
         import sqlite3
 
         cache = self._opened()
         if cache is None:
             return None
         try:
-            return cache.find(key, since=since, run=run)
+            return look(cache)
         except DamagedError as exc:
             self._replace(cache, exc)
         except sqlite3.Error as exc:

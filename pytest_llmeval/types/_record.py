@@ -61,6 +61,10 @@ class Call:
     """Requests that were sent for it; none where a reply was on file."""
     waits: tuple[float, ...] = ()
     """Seconds between an attempt and the next one."""
+    key: str = ""
+    """Under which the reply is kept on file, empty where none was looked for."""
+    setup: str = ""
+    """Fingerprint of the model's settings, of which `key` is made too."""
     sent: Sent | None = None
     """What went over the wire, once `looked_into`."""
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
@@ -73,6 +77,7 @@ class Call:
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types."""
         sent = {} if self.sent is None else {"sent": self.sent.to_json()}
+        keys = {"key": self.key, "setup": self.setup} if self.key else {}
         return {
             "role": self.role,
             "client": self.client,
@@ -83,6 +88,7 @@ class Call:
             "cause": self.cause,
             "attempts": self.attempts,
             "waits": [round(seconds, 3) for seconds in self.waits],
+            **keys,
             **sent,
         }
 
