@@ -101,10 +101,11 @@ def can_show(reporter: pytest.TerminalReporter, text: str) -> bool:
 _Cleaning = Callable[[str], str]
 
 #: What a terminal or xdist must not get: controls, but for line ends, tabs and colours;
-#: marks that turn the direction of text; halves of surrogate pairs.
+#: marks that turn the direction of text, that end a line for some readers or that nobody
+#: sees, but for the joiners of scripts and emoji; halves of surrogate pairs.
 _UNSAFE = re.compile(
     "\x1b(?!\\[[0-9;]{0,20}m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f"
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    "\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 )
 
 
