@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_llmeval.diffs import cut
 from pytest_llmeval.errors import EvalAssertionError, UnscoredError, UserError
 from pytest_llmeval.types import Call, Case, Check, Sample, as_text, comparison_noted
 
@@ -227,7 +228,9 @@ def _raise_all(found: list[EvalAssertionError | UnscoredError]) -> None:
     counts = f"{failed} failed" if failed else ""
     if unscored := len(found) - failed:
         counts += f"{', ' if counts else ''}{unscored} unscored"
-    message = f"{len(found)} checks did not hold ({counts})\n\n{texts}"
+    heads = "; ".join(cut(str(error).partition("\n")[0], 60) for error in found[:3])
+    more = "; …" if len(found) > 3 else ""
+    message = f"{len(found)} checks did not hold ({counts}): {heads}{more}\n\n{texts}"
     if failed:
         raise EvalAssertionError(message)
     first = next(error for error in found if isinstance(error, UnscoredError))

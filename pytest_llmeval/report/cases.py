@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pytest_llmeval.diffs import columns
 from pytest_llmeval.report.lines import Line, Page, Segment
+from pytest_llmeval.report.names import case_name
 from pytest_llmeval.report.replies import replies_line, reply_of
 from pytest_llmeval.stats import number_text
 from pytest_llmeval.types import Record
@@ -101,7 +102,7 @@ def _listed(
 
 
 def _headline(record: Record, kind: _Kind, page: Page) -> Line:
-    name = page.foreign(record.nodeid.partition("::")[2] or record.nodeid)
+    name = page.foreign(case_name(record.nodeid))
     place = page.foreign(record.source or "")
     room = page.width - len(_INDENT)
     place = page.cut_middle(place, max(12, room - columns(name) - 2, room // 2))

@@ -10,6 +10,7 @@ from pytest_llmeval.baseline import KINDS, Change, Compared, Comparison, MetricC
 from pytest_llmeval.diffs import columns, printable
 from pytest_llmeval.gates import GateResult
 from pytest_llmeval.report.lines import Line, Page, Segment
+from pytest_llmeval.report.names import case_name
 from pytest_llmeval.stats import (
     interval_text,
     money_text,
@@ -169,7 +170,7 @@ def _flips(
 ) -> Iterator[Line]:
     for change in changes[:limit]:
         case = change.case
-        name = page.foreign(case.nodeid.partition("::")[2] or case.identity)
+        name = page.foreign(case_name(case.nodeid) or case.identity)
         place = f"  {page.foreign(case.source)}" if case.source else ""
         room = page.width - 6 - columns(place)
         yield Line.of(

@@ -10,6 +10,7 @@ from typing import Final
 
 from pytest_llmeval.diffs import cut, printable
 from pytest_llmeval.report.model import Report
+from pytest_llmeval.report.names import case_name
 from pytest_llmeval.types import Record
 
 __all__ = ["annotation_commands"]
@@ -58,7 +59,7 @@ def _command(level: str, record: Record, word: str, place: Callable[[str], str])
 
 
 def _title(record: Record, word: str) -> str:
-    name = record.nodeid.partition("::")[2] or record.nodeid
+    name = case_name(record.nodeid)
     return cut(" ".join(printable(f"{word}: {name}").split()), 120)
 
 

@@ -20,6 +20,7 @@ from pytest_llmeval.report.decisions import (
     why_text,
 )
 from pytest_llmeval.report.model import STATUSES, Report, Row, Totals
+from pytest_llmeval.report.names import case_name
 from pytest_llmeval.report.terminal import metric_text, test_label, usage_texts
 from pytest_llmeval.stats import interval_text, percent_text
 from pytest_llmeval.types import Record
@@ -143,7 +144,7 @@ def _comparison(report: Report) -> Iterator[str]:
 def _flip(change: Change, record: Record | None) -> str:
     case = change.case
     parts = [
-        code(case.nodeid.partition("::")[2] or case.identity),
+        code(case_name(case.nodeid) or case.identity),
         code(case.source or ""),
         code(why_text(change)),
         code(record.reason) if record and change.kind == "regressed" else "",
@@ -159,7 +160,7 @@ def _cases(report: Report, status: str) -> Iterator[str]:
     yield f"**{len(found):,} {status}**"
     yield ""
     for record in found[:_AT_MOST]:
-        name = code(record.nodeid.partition("::")[2] or record.nodeid)
+        name = code(case_name(record.nodeid))
         place = code(record.source or "")
         yield "- " + " · ".join(part for part in (name, place) if part)
         if why := code(record.reason):
