@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,30 @@ def test_every_page_of_the_documentation_stands_in_its_navigation() -> None:
 
     assert pages - set(listed) == set(), "name them under nav: in mkdocs.yml"
     assert sorted(listed) == sorted(pages)
+
+
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_that_contributors_are_sent_to_exist(name: str) -> None:
+    root = README.parent
+    text = (root / name).read_text("utf-8")
+    paths = re.findall(r"`([\w./]*\w\.(?:py|json|txt|md)|[\w/]+/)`", text)
+    package = root / "pytest_llmeval"
+    there = {
+        p for p in paths if (root / p).exists() or any(package.rglob(p.strip("/")))
+    }
+
+    assert len(paths) > 10
+    assert set(paths) - there == set()
+
+
+def test_the_architecture_is_short() -> None:
+    text = (README.parent / "ARCHITECTURE.md").read_text("utf-8")
+
+    assert len(text.splitlines()) <= 120
+
+
+def test_the_citation_has_the_version_of_the_package() -> None:
+    citation = yaml.safe_load((README.parent / "CITATION.cff").read_text("utf-8"))
+    project = tomllib.loads((README.parent / "pyproject.toml").read_text("utf-8"))
+
+    assert citation["version"] == project["project"]["version"]
