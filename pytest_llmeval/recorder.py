@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_llmeval.diffs import cut
 from pytest_llmeval.errors import EvalAssertionError, UnscoredError, UserError
-from pytest_llmeval.types import Call, Case, Check, Sample, as_text, comparison_noted
+from pytest_llmeval.types import (
+    Call,
+    Case,
+    Check,
+    Fingerprints,
+    Sample,
+    as_text,
+    comparison_noted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -59,6 +67,7 @@ class CaseRun:
     params: Mapping[str, str] = field(default_factory=dict)
     rerun: str = ""
     """The command that runs this case alone."""
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
 
 
 class SampleRun:

@@ -9,13 +9,12 @@ from typing import Any
 
 from pytest_llmeval.conclusion import KeptRun
 from pytest_llmeval.diffs import printable
-from pytest_llmeval.errors import UserError
 from pytest_llmeval.report.files import FORMATS, check_suffix, write
-from pytest_llmeval.store.runs import read_run, run_files
+from pytest_llmeval.store.runs import find_run, read_run
 
 __all__ = ["add", "run"]
 
-_RUNS = Path(".llmeval", "runs")
+_HOME = Path(".llmeval")
 
 
 def add(subparsers: Any) -> ArgumentParser:
@@ -24,7 +23,7 @@ def add(subparsers: Any) -> ArgumentParser:
         "report", help="write the report of an earlier run, also an interrupted one"
     )
     parser.add_argument(
-        "run_file", metavar="RUN", help="a journal of .llmeval/runs, or: last"
+        "run_file", metavar="RUN", help="a journal, its name in .llmeval/runs, or: last"
     )
     parser.add_argument(
         "-o",
@@ -46,7 +45,7 @@ def run(options: Namespace) -> int:
     outputs = [Path(name) for name in options.output]
     for path in outputs:
         check_suffix(path, f"--output={path}")
-    stored = read_run(_journal(options.run_file))
+    stored = read_run(find_run(options.run_file, _HOME, Path()))
     if stored.footer is None:
         sys.stderr.write(
             f"the run was interrupted: the report has the {len(stored.records)} "
@@ -63,15 +62,3 @@ def run(options: Namespace) -> int:
         else:
             sys.stdout.write(printable(f"{path}\n"))
     return status
-
-
-def _journal(name: str) -> Path:
-    """Return the path of a journal: as given, in the folder of runs, or the newest."""
-    if name != "last":
-        given, kept = Path(name), _RUNS / name
-        return kept if not given.exists() and kept.exists() else given
-    found = run_files(_RUNS)
-    if not found:
-        message = f"there is no run in {str(_RUNS)!r}: run pytest -m llmeval here first"
-        raise UserError(message)
-    return found[0]

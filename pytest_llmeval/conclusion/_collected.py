@@ -83,6 +83,15 @@ class Collected:
         found = self.tests.get(test)
         return found.items if found else 0
 
+    def left(self, ended: Iterable[str]) -> int:
+        """Return how many items have not ended.
+
+        Args:
+            ended: Node ids of those that have.
+        """
+        counts = Counter(nodeid.partition("[")[0] for nodeid in ended)
+        return sum(max(0, one.items - counts[test]) for test, one in self.tests.items())
+
     def holds(self, test: str, case_id: str) -> bool | None:
         """Return whether a test has a case, None when that is not known."""
         found = self.tests.get(test)

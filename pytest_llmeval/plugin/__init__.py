@@ -67,6 +67,10 @@ def pytest_configure(config: pytest.Config) -> None:
         settings = check_options(config)
         # To fail when nothing was scored, which is also when nothing was there; to
         # tell of a baseline that can't be read before anything runs.
+        if settings.resume is not None and not hasattr(config, "workerinput"):
+            from pytest_llmeval.plugin.resuming import settle_run
+
+            settle_run(config, settings.resume)
         if settings.require is not None or settings.compare is not None:
             _start_run(config)
 
@@ -122,6 +126,10 @@ class _Controller:
         """Tell a worker how tests are handed out, and whether one has crashed."""
         node.workerinput["llmeval_dist"] = self.config.getoption("dist")
         node.workerinput["llmeval_careful"] = self.has_crash
+        if self.config.getoption("--llmeval-resume"):
+            from pytest_llmeval.plugin.resuming import tell_worker
+
+            tell_worker(self.config, node)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, error: object) -> None:

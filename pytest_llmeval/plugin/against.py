@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -89,11 +88,7 @@ def _reasons_not_to(collected: Collected, records: list[Record]) -> Iterable[str
         return
     if unscored := sum(record.status == "unscored" for record in records):
         yield f"{unscored} unscored"
-    ran = Counter(record.test for record in records)
-    missing = sum(
-        max(0, collected.items_of(test) - ran[test]) for test in collected.tests
-    )
-    if missing:
+    if missing := collected.left(record.nodeid for record in records):
         yield f"{missing} of {missing + len(records)} cases did not run"
     elif limited := [test for test in collected.tests if collected.is_limited(test)]:
         yield f"{len(limited)} of {len(collected.tests)} tests ran a part of their data"

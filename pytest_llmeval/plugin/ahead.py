@@ -240,6 +240,8 @@ class Ahead:
         if room <= 0 or self._runtime.is_spent():
             return
         for sibling in siblings(item, group, self._upcoming, self._group):
+            if self._run.takes_over(sibling):
+                continue
             try:
                 samples = self._run.samples_for(sibling)
                 self._run.outlived.check(sibling, samples.run.plan)

@@ -151,6 +151,7 @@ class Bars:
             self.terms,
             self.run.runtime.collected,
             self.ended,
+            taken=outputs.progress.taken,
         )
         outputs.records = {one.nodeid: one for one in self.conclusion.records}
         if self._absent is not None and outputs.records:

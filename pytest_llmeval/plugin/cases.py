@@ -13,30 +13,20 @@ from pytest_llmeval.plugin.outcomes import Outcome
 from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.plugin.samples import Samples
 from pytest_llmeval.plugin.variants import label_of
-from pytest_llmeval.recorder import CaseRun, Plan
-from pytest_llmeval.store.key import fingerprint
-from pytest_llmeval.types import Case, Check, Fingerprints, Record, Sample, as_text
+from pytest_llmeval.recorder import CaseRun
+from pytest_llmeval.types import Case, Check, Record, Sample, as_text
 
 __all__ = [
     "case_run",
     "forget_run",
     "pinned_of",
     "record_of",
-    "row_print",
-    "template_print",
 ]
 
 _SHOWN = 40
 _RUN = pytest.StashKey[CaseRun]()
-#: What a test reads of a row by our names.
-_MEANING = (
-    *("input", "expected", "context", "choices"),
-    *("label", "labels", "better", "rejected"),
-)
 #: What of a row a reader of a report sees.
 _READ = ("input", "expected", "context")
-#: Columns about the row, and not what is asked.
-_ABOUT = frozenset({"id", "tags", "skip", "xfail", "must_pass"})
 
 
 def case_run(item: pytest.Item, runtime: Runtime) -> CaseRun:
@@ -59,13 +49,15 @@ def _new_run(item: pytest.Item, runtime: Runtime) -> CaseRun:
         # No dataset: one case, named after the test and its parameters.
         case = Case(id=item.name)
     params = {name: _shown(v) for name, v in found.items() if name != "case"}
+    plan = runtime.plan_of(item)
     return CaseRun(
         nodeid=item.nodeid,
         test=item.nodeid.partition("[")[0],
         case=case,
-        plan=runtime.plan_of(item),
+        plan=plan,
         params={**params, **pinned_of(item)},
         rerun=runtime.rerun_command(item),
+        fingerprints=runtime.basis.of(case, plan, item),
     )
 
 
@@ -91,7 +83,7 @@ def record_of(samples: Samples, outcome: Outcome, seconds: float) -> Record:
         tags=run.case.tags,
         seconds=seconds,
         rerun=run.rerun,
-        fingerprints=_fingerprints(run),
+        fingerprints=run.fingerprints,
         gates=run.plan.gates,
         calibration=samples.shown.calibration,
         repeat=run.plan.repeat,
@@ -120,37 +112,6 @@ def _explained(check: Check) -> Check:
 def _row_of(case: Case) -> dict[str, Any]:
     found = {name: getattr(case, name) for name in _READ}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _fingerprints(run: CaseRun) -> Fingerprints:
-    case = run.case
-    return Fingerprints(
-        row=row_print(case),
-        columns={
-            name: fingerprint(value)
-            for name, value in case.fields.items()
-            if name not in _ABOUT
-        },
-        template=template_print(run.plan),
-        is_numbered=case.is_numbered,
-        must_pass=case.must_pass,
-    )
-
-
-def row_print(case: Case) -> str:
-    """Return the fingerprint of a row as a test reads it."""
-    meaning = {name: getattr(case, name) for name in _MEANING}
-    return fingerprint({k: v for k, v in meaning.items() if v is not None})
-
-
-def template_print(plan: Plan) -> str | None:
-    """Return the fingerprint of the templates of prompt and system message."""
-    templates = [
-        template.text or template.name
-        for template in (plan.prompt, plan.system)
-        if template is not None
-    ]
-    return fingerprint(templates) if templates else None
 
 
 def _shown(value: Any) -> str:

@@ -18,6 +18,7 @@ from pytest_llmeval.errors import (
 from pytest_llmeval.kinds import check_rows, kind_use
 from pytest_llmeval.plugin._internals import parameters
 from pytest_llmeval.plugin.marker import Marker, read_marker
+from pytest_llmeval.plugin.resuming import resumed_of
 from pytest_llmeval.plugin.rows import row_marks
 from pytest_llmeval.plugin.runtime import Runtime, runtime_of
 from pytest_llmeval.plugin.variants import check_variant, limited, pinned, variants
@@ -57,9 +58,13 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
     runtime = runtime_of(config)
     wanted = set(runtime.settings.cases)
     found: set[str] = set()
-    runtime.collected.count_items(
-        item.nodeid for item in items if item.get_closest_marker("llmeval")
-    )
+    nodeids = [item.nodeid for item in items if item.get_closest_marker("llmeval")]
+    runtime.collected.count_items(nodeids)
+    if (resumed := resumed_of(config)) is not None:
+        try:
+            resumed.refuse_other(nodeids)
+        except UserError as exc:
+            raise pytest.UsageError(f"--llmeval-resume: {exc}") from exc
     dropped = []
     for item in items:
         case = parameters(item).get("case")

@@ -29,6 +29,8 @@ class Option(NamedTuple):
     is_repeatable: bool = False
     is_switch: bool = False
     """On or off, without a value."""
+    bare: str | None = None
+    """What it means without a value; None: it needs one."""
 
     @property
     def flag(self) -> str:
@@ -158,6 +160,13 @@ OPTIONS = (
         is_switch=True,
     ),
     Option(
+        name="resume",
+        metavar="RUN",
+        bare="last",
+        help="go on with an interrupted run (the newest, or RUN): what was scored there "
+        "and has not changed since is not asked again",
+    ),
+    Option(
         name="save",
         metavar="NAME",
         help="keep how the cases stood as llmeval_baselines/NAME.json, to be committed",
@@ -218,11 +227,13 @@ def add_options(parser: pytest.Parser) -> None:
             continue
         # Always "append": a second value of a single option is then a clear error
         # and not a silent override.
+        optional: dict[str, Any] = {"nargs": "?", "const": option.bare}
         group.addoption(
             option.flag,
             action="append",
             metavar=option.metavar,
             help=option.help,
+            **(optional if option.bare is not None else {}),
         )
         kind: Literal["linelist", "string"] = (
             "linelist" if option.is_repeatable else "string"

@@ -18,7 +18,7 @@ from pytest_llmeval.plugin.against import save
 from pytest_llmeval.plugin.failures import Failures
 from pytest_llmeval.plugin.github import append_summary
 from pytest_llmeval.plugin.recordings import RecordingWriter, drops_unused
-from pytest_llmeval.plugin.runtime import Runtime
+from pytest_llmeval.plugin.resuming import Progress
 from pytest_llmeval.plugin.sample_log import SampleLog
 from pytest_llmeval.plugin.variants import label_of
 from pytest_llmeval.report import files
@@ -28,7 +28,7 @@ from pytest_llmeval.store.runs import Journal
 from pytest_llmeval.types import Record
 
 if TYPE_CHECKING:
-    from pytest_llmeval.plugin.bars import Bars
+    from pytest_llmeval.plugin.run import Run
 
 __all__ = ["Outputs"]
 
@@ -37,12 +37,10 @@ class Outputs:
     """Takes the records of a run as its cases end, and writes what was asked for.
 
     Args:
-        config: The pytest config.
-        runtime: The session's shared parts.
-        bars: What the run is held to.
+        run: The session's run.
     """
 
-    def __init__(self, config: pytest.Config, runtime: Runtime, bars: Bars) -> None:
+    def __init__(self, run: Run) -> None:
         self.records: dict[str, Record] = {}
         """By node id: of a case that was run again, the last."""
         self.notes: list[str] = []
@@ -52,15 +50,18 @@ class Outputs:
         self.known: dict[str, Any] = {}
         """Further things known of the run itself, for its header in reports."""
         self.started = time.time()
-        self._config = config
-        self._runtime = runtime
+        self._config = run.config
+        self._runtime = runtime = run.runtime
         self._recordings = RecordingWriter(runtime.root)
         self._samples = SampleLog()
-        self._failures = Failures(config, runtime)
+        self._failures = Failures(run.config, runtime)
         self._begun: dict[str, Mapping[str, Any]] = {}
         self._aggregates = Aggregates()
         self._journal: Journal | None = None
-        self._bars = bars
+        self._bars = run.bars
+        self._resumed = run.resumed
+        self.progress = Progress()
+        """How much of an earlier run was taken over."""
 
     def take(self, report: Any) -> None:
         """Keep what a report carries; one without a record carries nothing."""
@@ -77,6 +78,7 @@ class Outputs:
             self.note(note)
         record = Record.from_json(data)
         self._failures.take(report, record)
+        self.progress.add(record.nodeid, getattr(report, "llmeval_resumed", None))
         self._keep(record, data)
 
     def keep(self, record: Record) -> None:
@@ -87,7 +89,8 @@ class Outputs:
         self.records[record.nodeid] = record
         if self._journal is None:
             home = self._runtime.root / ".llmeval"
-            self._journal = Journal.open(home, self._kept().header())
+            needed = self._resumed.paths if self._resumed else frozenset()
+            self._journal = Journal.open(home, self._kept().header(), needed=needed)
         self._journal.append(data)
 
     def begun(self) -> list[Record]:
@@ -128,6 +131,7 @@ class Outputs:
             "generators": [label_of(spec) for spec in runtime.generators(None)],
             "judge": label_of(runtime.judge_spec(None) or "") or None,
             "limit": runtime.settings.limit,
+            **({"resumed": self._resumed.name} if self._resumed else {}),
             **self.known,
         }
 
@@ -149,6 +153,7 @@ class Outputs:
             terms=self._bars.terms,
             collected=self._runtime.collected,
             ended=self._bars.ended,
+            taken=frozenset(self.progress.taken),
             notes=tuple(self.notes),
             aggregates=self._aggregates.values,
         )
@@ -170,6 +175,8 @@ class Outputs:
 
     def finish(self, session: pytest.Session) -> None:
         """Write recordings, failures, baseline and reports, and close the journal."""
+        if self._resumed is not None and self.records:
+            self.notes.append(self.progress.line(self._resumed.name))
         self.notes += _alone_lines(self.alone)
         for note in self._runtime.clients.settle():
             self.note(note)

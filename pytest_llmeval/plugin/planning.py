@@ -11,7 +11,8 @@ import pytest
 from pytest_llmeval.clients import Forecast
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.plugin._internals import can_show, line_width, parameters
-from pytest_llmeval.plugin.cases import pinned_of, row_print, template_print
+from pytest_llmeval.plugin.basis import row_print, template_print
+from pytest_llmeval.plugin.cases import pinned_of
 from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.recorder import Plan
 from pytest_llmeval.report.lines import Page

@@ -6,7 +6,6 @@ first report with a record arrives. A suite without evaluations never has one.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Generator
 from typing import Any
@@ -27,20 +26,22 @@ from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.calibrating import Calibrating
 from pytest_llmeval.plugin.cases import case_run, forget_run, record_of
 from pytest_llmeval.plugin.circumstances import is_wanted
+from pytest_llmeval.plugin.ending import Ending
 from pytest_llmeval.plugin.failures import Questions
-from pytest_llmeval.plugin.junit import is_ours, junit_properties, mark_statuses
+from pytest_llmeval.plugin.junit import is_ours, junit_properties
 from pytest_llmeval.plugin.outcomes import NOT_RUN, Outcome, outcome_of, with_parts
 from pytest_llmeval.plugin.outlived import Outlived
 from pytest_llmeval.plugin.outputs import Outputs
+from pytest_llmeval.plugin.resuming import resumed_of
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
 from pytest_llmeval.plugin.samples import Samples
 from pytest_llmeval.plugin.stopped import Stopped, evaluations
+from pytest_llmeval.plugin.taken import is_taken_over, replay, restored
 from pytest_llmeval.recorder import begin, end
 
 __all__ = ["Run", "run_of"]
 
 _KEY = pytest.StashKey["Run"]()
-_NOTES = "llmeval_notes"
 _SAMPLES = pytest.StashKey[Samples]()
 _IN_BODY = pytest.StashKey[bool]()
 _PARTS = pytest.StashKey[list[Outcome]]()
@@ -58,7 +59,8 @@ class Run:
         self.runtime: Runtime = runtime_of(config)
         self.is_worker = hasattr(config, "workerinput")
         self.bars = Bars(self)
-        self.outputs = Outputs(config, self.runtime, self.bars)
+        self.resumed = resumed_of(config)
+        self.outputs = Outputs(self)
         self.questions = Questions()
         self.outlived = Outlived()
         self.stopped = Stopped(self)
@@ -69,6 +71,8 @@ class Run:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Forget the case when its item is done."""
+        if self.takes_over(item):
+            replay(item)
         try:
             return (yield)
         except BaseException:
@@ -92,8 +96,15 @@ class Run:
             begin(samples.shown)
             ahead: Any = self.config.pluginmanager.getplugin("llmeval-ahead")
             has_begun = ahead is not None and ahead.has_begun(item)
-            if not has_begun and self.runtime.is_spent():
+            is_needed = not (has_begun or is_taken_over(item))
+            if is_needed and self.runtime.is_spent():
                 pytest.skip(NOT_RUN)
+
+    def takes_over(self, item: pytest.Item) -> bool:
+        """Return whether an item ends as it did in the run that is gone on with."""
+        if self.resumed is None or item.get_closest_marker("llmeval") is None:
+            return False
+        return self.resumed.takes_over(item, self.runtime)
 
     def samples_for(self, item: pytest.Item) -> Samples:
         """Return the samples of an item that is about to run."""
@@ -189,7 +200,9 @@ class Run:
         outcome: Outcome,
     ) -> None:
         redactor = self.runtime.redactor
-        record = record_of(samples, outcome, report.duration)
+        record = restored(item, record_of(samples, outcome, report.duration))
+        if self.resumed is not None:
+            report.llmeval_resumed = self.resumed.note_of(item)  # type: ignore[attr-defined]
         report.llmeval = redactor.redact(record.to_json())  # type: ignore[attr-defined]
         report.llmeval_recordings = [  # type: ignore[attr-defined]
             *(one for sample in samples.runs for one in sample.recordings),
@@ -225,51 +238,7 @@ class Run:
             )
             self.outputs.take(report)
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Take what a worker knows of the suite: here nothing was collected."""
-        sent = getattr(node, "workeroutput", None) or {}
-        self.runtime.collected.take(sent.get("llmeval_collected", {}))
-        for note in sent.get(_NOTES, ()):
-            self.outputs.note(note)
-
     # --- the end ---------------------------------------------------------------------
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_sessionfinish(
-        self, session: pytest.Session
-    ) -> Generator[None, Any, Any]:
-        """Decide the exit status, write reports, put JUnit right."""
-        if self.is_worker:
-            output = self.config.workeroutput  # type: ignore[attr-defined]
-            output["llmeval_collected"] = self.runtime.collected.to_json()
-            output[_NOTES] = self.runtime.clients.settle()
-            return (yield)
-        if self.config.option.collectonly:  # nothing ran: nothing to decide or keep
-            return (yield)
-        self.stopped.leave(session)
-        self.bars.decide(session)
-        self.outputs.finish(session)
-        try:
-            return (yield)
-        finally:
-            if path := getattr(self.config.option, "xmlpath", None):
-                # As pytest reads it: from where the run began.
-                path = os.path.expanduser(os.path.expandvars(path))
-                path = self.config.invocation_params.dir / path
-                mark_statuses(path, self.bars.conclusion.released)
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_terminal_summary(
-        self, terminalreporter: pytest.TerminalReporter
-    ) -> Generator[None, Any, Any]:
-        """Print unscored cases above the failures and the report below them."""
-        if not self.is_worker:
-            summary.write_unscored(terminalreporter)
-        result = yield
-        if not self.is_worker:
-            summary.write_short_lines(terminalreporter)
-        return result
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """Close clients."""
@@ -281,6 +250,7 @@ def run_of(config: pytest.Config) -> Run:
     if _KEY not in config.stash:
         run = config.stash[_KEY] = Run(config)
         config.pluginmanager.register(run, "llmeval-run")
+        config.pluginmanager.register(Ending(run), "llmeval-ending")
         config.pluginmanager.register(run.bars, "llmeval-bars")
         config.pluginmanager.register(run.outlived, "llmeval-outlived")
         config.pluginmanager.register(run.stopped, "llmeval-stopped")

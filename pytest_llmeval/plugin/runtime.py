@@ -28,6 +28,7 @@ from pytest_llmeval.gates import asks_for_estimate, scoped_gate
 from pytest_llmeval.kinds import kind_use
 from pytest_llmeval.loop import LoopThread
 from pytest_llmeval.metrics import register_all
+from pytest_llmeval.plugin.basis import Basis
 from pytest_llmeval.plugin.marker import (
     Marker,
     gates_of,
@@ -67,6 +68,7 @@ class Runtime:
             looked_at=tuple(_looked_at(config)),
             only_failed=bool(getattr(config.option, "lf", False)),
         )
+        self.basis = Basis(self)
         self.tasks: dict[str, tasks.Task] = {}
         """YAML tasks, by file and name."""
         self.on_asked: Callable[[SampleRun | None, str, Any], None] | None = None

@@ -57,6 +57,8 @@ class Settings:
     """Whether worked examples are turns of it."""
     mutate: bool = False
     """Whether the checks are tried on wrong replies."""
+    resume: str | None = None
+    """The run to go on with."""
     save: str | None = None
     """Name of the baseline to be written."""
     save_force: bool = False
@@ -124,6 +126,7 @@ def _settings(config: pytest.Config) -> Settings:
             "fewshot-as-multiturn", _single(given["fewshot-as-multiturn"])
         ),
         mutate=switches["llmeval_mutate"],
+        resume=_resume(_single(given["resume"]), config, switches["llmeval_mutate"]),
         save=_save(_single(given["save"]), config.rootpath),
         save_force=switches["llmeval_save_force"],
         compare=_single(given["compare"]),
@@ -280,6 +283,25 @@ def _show(value: str | None) -> str:
 
 def _require(value: str | None) -> int | str | None:
     return "all" if value == "all" else _count("require", value)
+
+
+def _resume(value: str | None, config: pytest.Config, is_mutating: bool) -> str | None:
+    """Return the run to go on with; refuse what needs each case to be asked."""
+    mode = _values(config, next(o for o in OPTIONS if o.name == "mode"))
+    reasons = {
+        "--llmeval-mutate": is_mutating,
+        "--llmeval-mode=record": mode == ["record"],
+        "--llmeval-mode=rerecord": mode == ["rerecord"],
+        "--llmeval-log-samples": config.getoption("--llmeval-log-samples"),
+    }
+    for option, is_given in reasons.items():
+        if value is not None and is_given:
+            message = (
+                f"--llmeval-resume doesn't go with {option}: it needs every case to be "
+                f"asked, and those taken over are not"
+            )
+            raise ConfigError(message)
+    return value
 
 
 def _save(value: str | None, root: Path) -> str | None:

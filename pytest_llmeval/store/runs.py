@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -24,7 +24,15 @@ from pytest_llmeval.errors import UserError
 from pytest_llmeval.store.lines import parse, prepare_home, strict_json
 from pytest_llmeval.types import Record, Sample
 
-__all__ = ["FORMAT", "KEPT", "Journal", "StoredRun", "read_run", "run_files"]
+__all__ = [
+    "FORMAT",
+    "KEPT",
+    "Journal",
+    "StoredRun",
+    "find_run",
+    "read_run",
+    "run_files",
+]
 
 FORMAT: Final = 1
 #: How many runs are kept.
@@ -50,12 +58,19 @@ class Journal:
         self._descriptor: int | None = None
 
     @classmethod
-    def open(cls, directory: Path, header: Mapping[str, Any]) -> Self:
+    def open(
+        cls,
+        directory: Path,
+        header: Mapping[str, Any],
+        *,
+        needed: Set[Path] = frozenset(),
+    ) -> Self:
         """Begin a run and delete the oldest ones.
 
         Args:
             directory: The ``.llmeval`` of the root directory; made where missing.
             header: What is known of the run before its first case.
+            needed: Earlier runs that this one still reads: they stay.
         """
         now = datetime.now(UTC)
         stamp = f"{now:%Y-%m-%dT%H%M%S}.{now.microsecond // 1000:03d}Z"
@@ -63,7 +78,7 @@ class Journal:
         journal = cls(directory / "runs" / name)
         try:
             prepare_home(directory)
-            journal._create()
+            journal._create(needed)
         except OSError as exc:
             journal._give_up(exc)
         journal._write({"format": FORMAT, "kind": "run", **header})
@@ -88,7 +103,7 @@ class Journal:
         except OSError as exc:  # some file systems tell only now that they are full
             self._give_up(exc)
 
-    def _create(self) -> None:
+    def _create(self, needed: Set[Path]) -> None:
         self.path.parent.mkdir(exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
         # Windows would turn each line feed into two characters.
@@ -96,8 +111,9 @@ class Journal:
         self._descriptor = os.open(self.path, flags, 0o666)
         others = [path for path in run_files(self.path.parent) if path != self.path]
         for path in others[KEPT - 1 :]:
-            with suppress(OSError):  # in use, or another run has deleted it
-                path.unlink()
+            if path not in needed:
+                with suppress(OSError):  # in use, or another run has deleted it
+                    path.unlink()
 
     def _write(self, data: Mapping[str, Any]) -> None:
         if self._descriptor is None:
@@ -145,6 +161,33 @@ def run_files(directory: Path) -> list[Path]:
         return []
     found = [path for path in directory.iterdir() if _NAME.fullmatch(path.name)]
     return sorted(found, key=lambda path: path.name, reverse=True)
+
+
+def find_run(name: str, home: Path, base: Path) -> Path:
+    """Return the journal that somebody means.
+
+    Args:
+        name: A path, the name of a file among the kept runs (its suffix may be left
+            out), or ``last`` for the newest.
+        home: The ``.llmeval`` of the root directory.
+        base: Where a relative path begins.
+
+    Raises:
+        UserError: There is no such run; the text names those there are.
+    """
+    kept = run_files(home / "runs")
+    if name == "last":
+        if kept:
+            return kept[0]
+        message = f"there is no run in {str(home / 'runs')!r}: run pytest -m llmeval here first"
+        raise UserError(message)
+    places = (base / name, home / "runs" / name, home / "runs" / f"{name}.jsonl")
+    for path in places:
+        if path.is_file():
+            return path
+    near = ", ".join(path.name for path in kept[:5]) or "none"
+    message = f"there is no run {name!r}; the newest runs here: {near}"
+    raise UserError(message)
 
 
 def read_run(path: Path) -> StoredRun:

@@ -131,6 +131,11 @@ class Fingerprints:
     is_numbered: bool = False
     """The case's id is the number of its row."""
     must_pass: bool = False
+    code: str = ""
+    """Of the test's file and the conftest.py files around it."""
+    generator: str | None = None
+    """Of the generator's entry; None without one."""
+    judge: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types."""
@@ -140,6 +145,9 @@ class Fingerprints:
             "template": self.template,
             "is_numbered": self.is_numbered,
             "must_pass": self.must_pass,
+            "code": self.code,
+            "generator": self.generator,
+            "judge": self.judge,
         }
 
 
