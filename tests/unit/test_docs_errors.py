@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 from functools import cache
 from pathlib import Path
@@ -50,3 +51,21 @@ def test_a_text_of_the_page_is_one_of_the_code(text: str) -> None:
     parts = [re.escape(part.strip()) for part in text.split(HOLE) if part.strip()]
 
     assert re.search(r"[^\n]*".join(parts), texts_of_the_code())
+
+
+def test_the_page_of_all_messages_has_them() -> None:
+    spec = importlib.util.spec_from_file_location(
+        "docs_messages", PAGE.parent / "_messages.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    page = module.page()
+
+    assert page.count("\n- ") > 300
+    assert "- `the llmeval marker has no keyword ……; keywords: …`" in page
+    assert all(
+        f"## {what[:1].upper()}{what[1:]}" in page for what in module.RAISING.values()
+    )

@@ -34,9 +34,14 @@ BY_ROOM = {
     "pytest_llmeval.metrics": [
         *("exact", "f1", "contains", "regex", "number", "choice", "read_choices"),
         *("token_f1", "hotpot_scores", "levenshtein", "starts_with"),
+        *("metric", "score"),
     ],
     "pytest_llmeval.judging": ["compare", "evaluate", "read_verdict", "settle"],
-    "pytest_llmeval.stats": ["wilson_interval"],
+    "pytest_llmeval.stats": [
+        *("wilson_interval", "mcnemar_exact", "paired_bootstrap"),
+        *("pass_at_k", "pass_hat_k"),
+    ],
+    "pytest_llmeval.baseline": ["compare"],
 }
 
 
@@ -184,6 +189,8 @@ def test_the_reference_says_what_the_code_says() -> None:
 
 def surface() -> Iterator[str]:
     yield from (f"import {name}" for name in pytest_llmeval.__all__)
+    for room, names in BY_ROOM.items():
+        yield from (f"import {room.partition('.')[2]}.{name}" for name in names)
     yield from (f"marker llmeval {name}" for name in marker._SIGNATURE.parameters)
     for name in calibration_marker._SIGNATURE.parameters:
         yield f"marker llmeval_calibration {name}"
