@@ -23,6 +23,7 @@ from pytest_llmeval.plugin.options import as_option_arguments
 from pytest_llmeval.plugin.runtime import nodeid_from_here
 from pytest_llmeval.recorder import SampleRun
 from pytest_llmeval.report import terminal
+from pytest_llmeval.report.model import Report
 
 if TYPE_CHECKING:
     from pytest_llmeval.plugin.run import Run
@@ -139,10 +140,11 @@ def write_report(reporter: pytest.TerminalReporter, run: Run) -> None:
         width=line_width(reporter),
         unicode=can_show(reporter, "–·…"),
         show=run.runtime.settings.show,
-        next_command=_next_command(run),
+        next_command=_next_command(run, report),
         notes=outputs.notes,
         seconds=time.time() - outputs.started,
         is_verbose=reporter.config.get_verbosity() > 0,
+        is_brief=reporter.config.get_verbosity() < -1,
     )
     for line in lines:
         for text, markup in line.segments:
@@ -152,9 +154,13 @@ def write_report(reporter: pytest.TerminalReporter, run: Run) -> None:
         reporter.write_line(command)
 
 
-def _next_command(run: Run) -> str | None:
+def _next_command(run: Run, report: Report) -> str | None:
+    worse = report.regressed
     bad = [
-        r for r in run.outputs.records.values() if r.status in {"failed", "unscored"}
+        r
+        for r in report.cases
+        # A gate may forgive it; that it passed before is news all the same.
+        if r.status in {"failed", "unscored"} or r.nodeid in worse
     ]
     if not bad:
         return None

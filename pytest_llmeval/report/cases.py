@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pytest_llmeval.diffs import columns
 from pytest_llmeval.report.lines import Line, Page, Segment
+from pytest_llmeval.report.model import Report
 from pytest_llmeval.report.names import case_name
 from pytest_llmeval.report.replies import replies_line, reply_of
 from pytest_llmeval.stats import number_text
@@ -42,19 +43,17 @@ _KINDS: Final = {
 }
 
 
-def case_lines(records: Iterable[Record], show: str, page: Page) -> Iterator[Line]:
-    """Yield the cases of each kind under a heading of their number.
+def case_lines(report: Report, show: str, page: Page) -> Iterator[Line]:
+    """Yield the cases of each kind under a heading of their number, the worst first.
 
     Args:
-        records: All cases.
+        report: The run.
         show: failures (of each kind the first ten), all, or none.
         page: The terminal.
     """
     if show == "none":
         return
-    found: dict[str, list[Record]] = {status: [] for status in _KINDS}
-    for record in records:
-        found[record.status].append(record)
+    found = {status: report.worst_first(status) for status in _KINDS}
     for status, kind in _KINDS.items():
         if found[status] and (kind.is_news or show == "all"):
             yield Line.of()

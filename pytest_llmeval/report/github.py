@@ -29,7 +29,7 @@ def annotation_commands(report: Report, place: Callable[[str], str]) -> Iterator
         place: Makes a path that GitHub knows of one below the root directory.
     """
     left = dict.fromkeys(_LEVELS.values(), _AT_MOST)
-    regressed = _regressed(report)
+    regressed = report.regressed
     bad = [record for record in report.cases if record.status in _LEVELS]
     for record in sorted(bad, key=lambda one: one.nodeid not in regressed):
         # A gate may forgive it; that it passed before is news all the same.
@@ -39,13 +39,6 @@ def annotation_commands(report: Report, place: Callable[[str], str]) -> Iterator
             left[level] -= 1
             word = "regressed" if is_worse else record.status
             yield _command(level, record, word, place)
-
-
-def _regressed(report: Report) -> set[str]:
-    if report.compared is None:
-        return set()
-    found = report.compared.comparison.of("regressed")
-    return {change.case.nodeid for change in found}
 
 
 def _command(level: str, record: Record, word: str, place: Callable[[str], str]) -> str:

@@ -153,7 +153,7 @@ def _flip(change: Change, record: Record | None) -> str:
 
 
 def _cases(report: Report, status: str) -> Iterator[str]:
-    found = [record for record in report.cases if record.status == status]
+    found = report.worst_first(status)
     if not found:
         return
     yield ""

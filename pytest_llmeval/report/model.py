@@ -111,3 +111,17 @@ class Report:
     gates: tuple[GateResult, ...] = ()
     compared: Compared | None = None
     """With the baseline, if it was."""
+
+    @property
+    def regressed(self) -> frozenset[str]:
+        """Node ids of the cases that got worse than the baseline's."""
+        if self.compared is None:
+            return frozenset()
+        found = self.compared.comparison.of("regressed")
+        return frozenset(change.case.nodeid for change in found)
+
+    def worst_first(self, status: str) -> list[Record]:
+        """Return the cases of a status, those that got worse first."""
+        worse = self.regressed
+        found = [record for record in self.cases if record.status == status]
+        return sorted(found, key=lambda record: record.nodeid not in worse)

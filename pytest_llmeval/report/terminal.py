@@ -32,6 +32,7 @@ def render(
     notes: Sequence[str] = (),
     seconds: float | None = None,
     is_verbose: bool = False,
+    is_brief: bool = False,
 ) -> Iterator[Line]:
     """Yield the lines of a report.
 
@@ -44,16 +45,17 @@ def render(
         notes: Sentences about the run itself.
         seconds: How long it took.
         is_verbose: Whether to say what was asked more than once.
+        is_brief: Whether to leave out the numbers of each test.
     """
     page = Page(width=max(width, 20), unicode=unicode)
-    if report.rows:
+    if report.rows and not is_brief:
         yield from table_lines(_entries(report, page), page)
         yield from _origins(report.origins, seconds, page)
         if is_verbose and report.retries.calls:
             yield from page.wrap(_retries(report.retries), indent="", between=page.dot)
     yield from gate_lines(report.gates, page)
     yield from comparison_lines(report.compared, page, is_verbose=is_verbose)
-    yield from case_lines(report.cases, show, page)
+    yield from case_lines(report, show, page)
     if notes or next_command:
         yield Line.of()
     for note in notes:

@@ -361,3 +361,25 @@ def test_v_shows_how_the_metrics_moved(saved: Suite) -> None:
     result, _ = compare(saved, "-v")
 
     result.stdout.fnmatch_lines(["  test_it exact 0.75 → 0.50 (-0.250, 95 % *, n 4)"])
+
+
+def test_what_got_worse_below_a_bar_that_holds_is_told_how_to_rerun(
+    saved: Suite,
+) -> None:
+    gated = TEST.replace('prompt="{prompt}"', 'gate="pass_rate >= 0.1"')
+    saved.write(test_it=gated)
+    app_of(saved, "q1", "q3")
+
+    result = saved.run_with_cache("--llmeval-compare=main")
+
+    result.stdout.fnmatch_lines(["compared with main *: fails (1 regressed)"])
+    result.stdout.fnmatch_lines(["next: pytest 'test_it.py::test_it[[]c1[]]'"])
+
+
+def test_a_very_quiet_run_says_what_was_decided(saved: Suite) -> None:
+    app_of(saved, "q1", "q3")
+
+    result = saved.run("--llmeval-compare=main", "-qq")
+
+    result.stdout.fnmatch_lines(["compared with main *: fails (1 regressed)"])
+    result.stdout.no_fnmatch_line("*95 % CI*")

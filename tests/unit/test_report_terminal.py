@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from pytest_llmeval.baseline import Compared, compare, decide, standing_of
 from pytest_llmeval.diffs import columns
 from pytest_llmeval.report import terminal
 from pytest_llmeval.report.build import build_report
+from pytest_llmeval.report.files import text_of
 from pytest_llmeval.report.lines import Line
 from pytest_llmeval.report.model import STATUSES
 from pytest_llmeval.types import (
@@ -428,3 +430,37 @@ def test_a_value_over_all_cases_stands_beside_the_mean() -> None:
 
     assert any("f1 1.00 (micro 0.17, n 2)" in line for line in lines_of(records))
     assert any("f1 1.00 (n 1)" in line for line in lines_of(records[:1]))
+
+
+def test_cases_that_got_worse_are_listed_first() -> None:
+    before = [record(f"c{n}", "failed") for n in range(15)] + [record("worse")]
+    now = [*before[:15], record("worse", "failed")]
+    comparison = compare(
+        [standing_of(r) for r in now], [standing_of(r) for r in before]
+    )
+    decision = decide(comparison, "any", allow_missing=False)
+    compared = Compared(name="main", comparison=comparison, decision=decision)
+    report = build_report(now, {}, compared=compared)
+
+    lines = [line.text for line in terminal.render(report)]
+    listed = [line.strip() for line in lines if line.startswith("  F ")]
+
+    assert listed[:2] == ["F test_x[worse]", "F test_x[c0]"]
+    assert len(listed) == 10
+    markdown = text_of(report, ".md").partition("**16 failed**")[2]
+    assert markdown.index("worse") < markdown.index("c0")
+
+
+def test_a_brief_report_has_decisions_cases_and_no_numbers() -> None:
+    bad = record(status="failed", reason="too low", checks=(check(0.1),))
+
+    lines = lines_of([bad], is_brief=True, next_command="pytest x")
+
+    assert lines == [
+        "",
+        "1 failed",
+        "  F test_x[peru]",
+        "    f1 0.10, needs >= 0.6 · too low",
+        "",
+        "next: pytest x",
+    ]
