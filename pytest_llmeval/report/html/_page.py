@@ -8,6 +8,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
+from pytest_llmeval.baseline import Change
 from pytest_llmeval.report.decisions import (
     FLIPS,
     change_counts,
@@ -19,6 +20,7 @@ from pytest_llmeval.report.html._cases import case_data
 from pytest_llmeval.report.html._inert import embedded_json, visible
 from pytest_llmeval.report.html._plots import histograms, shifts, tag_rates
 from pytest_llmeval.report.model import STATUSES, Report
+from pytest_llmeval.report.names import case_name
 from pytest_llmeval.report.terminal import metric_text, test_label, usage_texts
 from pytest_llmeval.stats import interval_text, percent_text
 
@@ -109,12 +111,13 @@ def _counts(report: Report) -> Iterator[str]:
         yield from change_counts(report.compared.comparison)
 
 
-def _flips(report: Report) -> Iterator[tuple[str, Any, str, str]]:
-    """Yield kind, change, failure and explanation of what the page lists by name."""
+def _flips(report: Report) -> Iterator[tuple[str, str, Change, str, str]]:
+    """Yield kind, name, change, failure and explanation of what the page lists by name."""
     if report.compared is None:
         return
     reasons = {record.nodeid: record.reason for record in report.cases}
     for kind in FLIPS:
         for change in report.compared.comparison.of(kind):  # type: ignore[arg-type]
             reason = reasons.get(change.case.nodeid, "") if change.now else ""
-            yield kind, change, reason, why_text(change)
+            name = case_name(change.case.nodeid) or change.case.identity
+            yield kind, name, change, reason, why_text(change)
