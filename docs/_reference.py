@@ -29,6 +29,19 @@ from pytest_llmeval.plugin.options import OPTIONS as PYTEST_OPTIONS
 from pytest_llmeval.plugin.options import add_options
 
 FOLDER = Path(__file__).parent / "reference"
+EXAMPLE = """\
+generator: app
+judge: grader
+models:
+  app: {provider: python, model: "shop.desk:answer"}
+  grader:
+    provider: openai
+    model: gpt-4o-mini
+    params: {temperature: 0, max_tokens: 300}
+    prices: {input: 0.15, output: 0.60}
+gates: ["pass_rate >= 0.9", "cost <= 0.50", "tag safety: pass_rate >= 1"]
+limits: {concurrency: 10, timeout_seconds: 60}
+"""
 NOTE = "<!-- Written by docs/_reference.py from the code. -->\n"
 
 
@@ -117,6 +130,7 @@ def _options() -> Iterator[str]:
     yield "`[pytest]`; the option wins. A switch is `true` there, a repeatable one a list.\n"
     for option in PYTEST_OPTIONS:
         value = "" if option.is_switch else f"={option.metavar}"
+        value = f"[{value}]" if option.bare is not None else value
         yield f"### `{option.flag}{value}`\n"
         times = " Can be given several times." if option.is_repeatable else ""
         yield f"{_sentence(option.help)}{times} Ini key `{option.key}`.\n"
@@ -132,6 +146,7 @@ def _options() -> Iterator[str]:
 
 def _configuration() -> Iterator[str]:
     yield "Beside the pytest configuration, or where `--llmeval-config` says.\n"
+    yield "```yaml\n" + EXAMPLE + "```\n"
     yield "## At the top\n"
     yield from _table(("key", "meaning"), _field_rows(Config, skip=("path",)))
     yield "\n## `models: NAME:`\n"
@@ -146,7 +161,10 @@ def _configuration() -> Iterator[str]:
         (f"`{name}`", ", ".join(k.providers), _sentence(k.meaning))
         for name, k in OPTIONS.items()
     ]
-    shown = [(key, providers or "all", meaning) for key, providers, meaning in rows]
+    shown = [
+        (key, names or "all", meaning.replace("`PROVIDERS`", "[these](#providers)"))
+        for key, names, meaning in rows
+    ]
     yield from _table(("key", "for", "meaning"), shown)
     yield "\n## Providers\n"
     forms = [(f"`{name}`", f"`{form}`") for name, form in PROVIDERS.items()]

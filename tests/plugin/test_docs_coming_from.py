@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tests.conftest import Suite
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "coming-from").glob("*.md"))
-TITLED = re.compile(r"^```\w+ title=\"([^\"]+)\"\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TITLED = re.compile(r"^`([^`]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: What comes out where not all of it passes.
 OUTCOMES = {
     "promptfoo": 4,
