@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         reply_text,
     )
     from pytest_llmeval.evaluate._judge import Judge, as_judge
+    from pytest_llmeval.evaluate._stored import StoredReplies
     from pytest_llmeval.evaluate._wrong import WRONG_KINDS, wrong_replies
 else:
     from pytest_llmeval.late import late
@@ -26,6 +27,7 @@ else:
         {
             "Generator": "_generator",
             "Judge": "_judge",
+            "StoredReplies": "_stored",
             "WRONG_KINDS": "_wrong",
             "as_judge": "_judge",
             "check_expected": "_given",
@@ -40,6 +42,7 @@ __all__ = [
     "WRONG_KINDS",
     "Generator",
     "Judge",
+    "StoredReplies",
     "as_judge",
     "check_expected",
     "check_reply",

@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_llmeval.clients import Backend, CutAccepted, Request, sent_by
 from pytest_llmeval.errors import UnscoredError
+from pytest_llmeval.evaluate._stored import StoredReplies
 from pytest_llmeval.recorder import SampleRun
 from pytest_llmeval.store.answers import Answer
 from pytest_llmeval.types import Call, Response, Sent, clean_text
@@ -15,15 +16,32 @@ __all__ = ["ask"]
 
 
 async def ask(
-    backend: Backend, request: Request, role: str, running: SampleRun | None
+    backend: Backend,
+    request: Request,
+    role: str,
+    running: SampleRun | None,
+    stored: StoredReplies | None = None,
 ) -> Response:
-    """Ask, and keep the question and its answer or error with the case."""
+    """Ask, and keep the question and its answer or error with the case.
+
+    Args:
+        backend: Who is asked.
+        request: What is asked.
+        role: As whom.
+        running: The case that asks; None outside of one.
+        stored: Replies of an earlier run that stand in the place of asking.
+    """
     __tracebackhide__ = True
     if running is not None and running.stand_in is not None and role != "judge":
         return running.stand_in(role)
     response, problem = None, None
     try:
-        response = _writable(await backend.answer(request))
+        answer = (
+            backend.answer(request)
+            if stored is None
+            else stored.answer(backend, request, role, running)
+        )
+        response = _writable(await answer)
     except UnscoredError as exc:
         problem = exc
     # A judge's cut reply is the judging room's to report, beside its undecidable ones.

@@ -10,6 +10,7 @@ from pytest_llmeval.clients import Backend, GivenText, Request, never_waits
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.evaluate._ask import ask
 from pytest_llmeval.evaluate._literal import literal_prompt
+from pytest_llmeval.evaluate._stored import StoredReplies
 from pytest_llmeval.evaluate._texts import (
     ask_embeddings,
     ask_likelihood,
@@ -38,6 +39,8 @@ class Generator:
     loop: LoopThread
     load: Callable[[Any], Template] = field(default=Template.of)
     """Reads a template given in the call (a text, a path, a callable)."""
+    stored: StoredReplies | None = None
+    """Replies of an earlier run that stand in the place of asking."""
 
     def __call__(
         self,
@@ -105,7 +108,7 @@ class Generator:
             sample=_checked_sample(sample, running),
             schema=schema,
         )
-        asked = ask(backend, request, self.role, running)
+        asked = ask(backend, request, self.role, running, self.stored)
         return await (asked if never_waits(backend) else self.loop.bridge(asked))
 
     def generate(self, prompt: Any, **params: Any) -> Response:
@@ -200,7 +203,9 @@ class Generator:
         __tracebackhide__ = True
         checked = checked_texts(texts)
         running = current_sample()
-        asked = ask_embeddings(self.lookup(running), checked, self.role, running)
+        asked = ask_embeddings(
+            self.lookup(running), checked, self.role, running, self.stored
+        )
         return await self.loop.bridge(asked)
 
     def __repr__(self) -> str:
@@ -208,7 +213,9 @@ class Generator:
 
     async def _likelihood(self, given: GivenText) -> Likelihood:
         running = current_sample()
-        asked = ask_likelihood(self.lookup(running), given, self.role, running)
+        asked = ask_likelihood(
+            self.lookup(running), given, self.role, running, self.stored
+        )
         return await self.loop.bridge(asked)
 
     def _awaited(self, method: str) -> str:

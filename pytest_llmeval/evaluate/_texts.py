@@ -15,6 +15,7 @@ from pytest_llmeval.clients import (
 )
 from pytest_llmeval.errors import ConfigError, UnscoredError
 from pytest_llmeval.evaluate._ask import ask
+from pytest_llmeval.evaluate._stored import StoredReplies
 from pytest_llmeval.recorder import SampleRun
 from pytest_llmeval.types import Likelihood, Message, Prompt, unpacked_vector
 
@@ -25,7 +26,11 @@ _BATCH = 64
 
 
 async def ask_likelihood(
-    backend: Backend, given: GivenText, role: str, running: SampleRun | None
+    backend: Backend,
+    given: GivenText,
+    role: str,
+    running: SampleRun | None,
+    stored: StoredReplies | None = None,
 ) -> Likelihood:
     """Ask how likely a text is; what is kept shows it as an assistant's message."""
     __tracebackhide__ = True
@@ -36,7 +41,7 @@ async def ask_likelihood(
         messages.insert(0, Message(role="user", content=given.context))
     # No index of a repeat: the same text is as likely the next time.
     request = Request(prompt=Prompt(messages=tuple(messages)), given=given)
-    response = await ask(backend, request, role, running)
+    response = await ask(backend, request, role, running, stored)
     if response.likelihood is None:  # a recording edited by hand
         raise without_likelihoods(backend.name, "its reply has none")
     return response.likelihood
@@ -72,7 +77,11 @@ def checked_texts(values: Any) -> tuple[str, ...]:
 
 
 async def ask_embeddings(
-    backend: Backend, texts: Sequence[str], role: str, running: SampleRun | None
+    backend: Backend,
+    texts: Sequence[str],
+    role: str,
+    running: SampleRun | None,
+    stored: StoredReplies | None = None,
 ) -> list[list[float]]:
     """Return the vectors of texts, in their order; the same text is asked once."""
     import asyncio
@@ -84,7 +93,7 @@ async def ask_embeddings(
     async def vectors_of(batch: tuple[str, ...]) -> tuple[list[float], ...]:
         prompt = Prompt(messages=tuple(Message(role="user", content=t) for t in batch))
         request = Request(prompt=prompt, texts=batch)
-        response = await ask(backend, request, role, running)
+        response = await ask(backend, request, role, running, stored)
         if len(response.embeddings) != len(batch):  # a recording edited by hand
             raise without_embeddings(backend.name, "its reply has none")
         return tuple(map(unpacked_vector, response.embeddings))

@@ -65,12 +65,12 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_llmeval.plugin.settings import check_options
 
         settings = check_options(config)
+        if settings.resume is not None or settings.rescore is not None:
+            from pytest_llmeval.plugin.earlier import settle_earlier
+
+            settle_earlier(config, settings)
         # To fail when nothing was scored, which is also when nothing was there; to
         # tell of a baseline that can't be read before anything runs.
-        if settings.resume is not None and not hasattr(config, "workerinput"):
-            from pytest_llmeval.plugin.resuming import settle_run
-
-            settle_run(config, settings.resume)
         if settings.require is not None or settings.compare is not None:
             _start_run(config)
 
@@ -126,8 +126,8 @@ class _Controller:
         """Tell a worker how tests are handed out, and whether one has crashed."""
         node.workerinput["llmeval_dist"] = self.config.getoption("dist")
         node.workerinput["llmeval_careful"] = self.has_crash
-        if self.config.getoption("--llmeval-resume"):
-            from pytest_llmeval.plugin.resuming import tell_worker
+        if is_any_given(self.config):
+            from pytest_llmeval.plugin.earlier import tell_worker
 
             tell_worker(self.config, node)
 

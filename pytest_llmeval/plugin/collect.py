@@ -17,8 +17,8 @@ from pytest_llmeval.errors import (
 )
 from pytest_llmeval.kinds import check_rows, kind_use
 from pytest_llmeval.plugin._internals import parameters
+from pytest_llmeval.plugin.earlier import resumed_of
 from pytest_llmeval.plugin.marker import Marker, read_marker
-from pytest_llmeval.plugin.resuming import resumed_of
 from pytest_llmeval.plugin.rows import row_marks
 from pytest_llmeval.plugin.runtime import Runtime, runtime_of
 from pytest_llmeval.plugin.variants import check_variant, limited, pinned, variants

@@ -167,6 +167,11 @@ OPTIONS = (
         "and has not changed since is not asked again",
     ),
     Option(
+        name="rescore",
+        metavar="RUN",
+        help="run the assertions on the replies of an earlier run; no generator is asked",
+    ),
+    Option(
         name="save",
         metavar="NAME",
         help="keep how the cases stood as llmeval_baselines/NAME.json, to be committed",

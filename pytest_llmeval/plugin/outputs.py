@@ -60,6 +60,7 @@ class Outputs:
         self._journal: Journal | None = None
         self._bars = run.bars
         self._resumed = run.resumed
+        self._stored = runtime.stored
         self.progress = Progress()
         """How much of an earlier run was taken over."""
 
@@ -132,6 +133,7 @@ class Outputs:
             "judge": label_of(runtime.judge_spec(None) or "") or None,
             "limit": runtime.settings.limit,
             **({"resumed": self._resumed.name} if self._resumed else {}),
+            **({"rescored": self._stored.path.name} if self._stored else {}),
             **self.known,
         }
 
@@ -177,6 +179,10 @@ class Outputs:
         """Write recordings, failures, baseline and reports, and close the journal."""
         if self._resumed is not None and self.records:
             self.notes.append(self.progress.line(self._resumed.name))
+        if self._stored is not None and self.records:
+            self.notes.append(
+                f"rescored {self._stored.path.name}: its replies, and no generator asked"
+            )
         self.notes += _alone_lines(self.alone)
         for note in self._runtime.clients.settle():
             self.note(note)

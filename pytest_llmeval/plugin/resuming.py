@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,22 +15,14 @@ from pytest_llmeval.errors import UserError
 from pytest_llmeval.plugin.basis import changes_since
 from pytest_llmeval.plugin.cases import case_run
 from pytest_llmeval.plugin.taken import SCORED, is_taken_over, take_over
-from pytest_llmeval.store.runs import find_run, read_run
+from pytest_llmeval.store.runs import read_run
 from pytest_llmeval.types import Record
 
 if TYPE_CHECKING:
     from pytest_llmeval.plugin.runtime import Runtime
 
-__all__ = [
-    "Progress",
-    "Resumed",
-    "resumed_of",
-    "settle_run",
-    "tell_worker",
-]
+__all__ = ["Progress", "Resumed"]
 
-_KEY = pytest.StashKey["Resumed"]()
-_TOLD: Final = "llmeval_resumed"
 _WHY_NOT = pytest.StashKey[str]()
 
 
@@ -130,42 +122,6 @@ class Resumed:
             return "not readable"  # told in its own turn
         changed = next(changes_since(record, run), None)
         return record if changed is None else f"{changed} changed"
-
-
-def settle_run(config: pytest.Config, name: str) -> None:
-    """Find the run to go on with.
-
-    Raises:
-        pytest.UsageError: There is none, it can't be read, or it is complete.
-    """
-    base = config.invocation_params.dir
-    if (base / name.partition("::")[0]).exists() and not name.endswith(".jsonl"):
-        message = (
-            f"--llmeval-resume took {name!r} for the run to go on with: write "
-            f"--llmeval-resume=last {name}"
-        )
-        raise pytest.UsageError(message)
-    try:
-        path = find_run(name, config.rootpath / ".llmeval", base)
-        resumed = config.stash[_KEY] = Resumed(path)
-        resumed.refuse_complete()
-    except UserError as exc:
-        raise pytest.UsageError(f"--llmeval-resume={name}: {exc}") from exc
-
-
-def resumed_of(config: pytest.Config) -> Resumed | None:
-    """Return the run that a session goes on with, None where it begins anew."""
-    # Of a worker: for it "the newest" would be the run that has just begun.
-    told = getattr(config, "workerinput", {}).get(_TOLD)
-    if told is not None and _KEY not in config.stash:
-        config.stash[_KEY] = Resumed(Path(told))
-    return config.stash.get(_KEY, None)
-
-
-def tell_worker(config: pytest.Config, node: Any) -> None:
-    """Tell a worker which run is gone on with."""
-    if _KEY in config.stash:
-        node.workerinput[_TOLD] = str(config.stash[_KEY].path)
 
 
 @dataclass(slots=True)

@@ -26,13 +26,13 @@ from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.calibrating import Calibrating
 from pytest_llmeval.plugin.cases import case_run, forget_run, record_of
 from pytest_llmeval.plugin.circumstances import is_wanted
+from pytest_llmeval.plugin.earlier import rescored_of, resumed_of
 from pytest_llmeval.plugin.ending import Ending
 from pytest_llmeval.plugin.failures import Questions
 from pytest_llmeval.plugin.junit import is_ours, junit_properties
 from pytest_llmeval.plugin.outcomes import NOT_RUN, Outcome, outcome_of, with_parts
 from pytest_llmeval.plugin.outlived import Outlived
 from pytest_llmeval.plugin.outputs import Outputs
-from pytest_llmeval.plugin.resuming import resumed_of
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
 from pytest_llmeval.plugin.samples import Samples
 from pytest_llmeval.plugin.stopped import Stopped, evaluations
@@ -60,6 +60,9 @@ class Run:
         self.is_worker = hasattr(config, "workerinput")
         self.bars = Bars(self)
         self.resumed = resumed_of(config)
+        if (stored := rescored_of(config)) is not None:
+            stored.clean = lambda value: self.runtime.redactor.redact(value)
+            self.runtime.stored = stored
         self.outputs = Outputs(self)
         self.questions = Questions()
         self.outlived = Outlived()

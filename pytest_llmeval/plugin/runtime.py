@@ -23,7 +23,7 @@ from pytest_llmeval.clients import Backend, Clients, Owner, Spending, remove_sha
 from pytest_llmeval.conclusion import Collected
 from pytest_llmeval.config import Config, load_config
 from pytest_llmeval.errors import ConfigError, UnscoredError
-from pytest_llmeval.evaluate import Generator, Judge
+from pytest_llmeval.evaluate import Generator, Judge, StoredReplies
 from pytest_llmeval.gates import asks_for_estimate, scoped_gate
 from pytest_llmeval.kinds import kind_use
 from pytest_llmeval.loop import LoopThread
@@ -73,6 +73,8 @@ class Runtime:
         """YAML tasks, by file and name."""
         self.on_asked: Callable[[SampleRun | None, str, Any], None] | None = None
         """Told who asks which model, in which role."""
+        self.stored: StoredReplies | None = None
+        """Replies of an earlier run that stand in the place of asking."""
         self._templates: dict[Any, Template] = {}
         self._plans: dict[tuple[Any, ...], tuple[Plan, tuple[pytest.Mark, ...]]] = {}
         self._files_from_here: dict[str, str] = {}
@@ -170,6 +172,7 @@ class Runtime:
             lookup=lookup,
             loop=self.loop,
             load=self._load,
+            stored=self.stored,
         )
 
     def generators(self, marker: Marker | None) -> tuple[Any, ...]:
@@ -308,7 +311,13 @@ class Runtime:
                 self.on_asked(sample, role, spec)
             return self.clients.backend(spec)
 
-        return Generator(role=role, lookup=lookup, loop=self.loop, load=self._load)
+        return Generator(
+            role=role,
+            lookup=lookup,
+            loop=self.loop,
+            load=self._load,
+            stored=self.stored,
+        )
 
     def _session_wide(self, role: str) -> Any:
         if role == "judge":

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
+from pytest_llmeval.plugin.apart import refuse_pairs
 from pytest_llmeval.plugin.options import OPTIONS, Option
 from pytest_llmeval.plugin.task_settings import gen_kwargs, truth
 from pytest_llmeval.store.failures import find_answers
@@ -59,6 +60,8 @@ class Settings:
     """Whether the checks are tried on wrong replies."""
     resume: str | None = None
     """The run to go on with."""
+    rescore: str | None = None
+    """The run whose replies are scored again."""
     save: str | None = None
     """Name of the baseline to be written."""
     save_force: bool = False
@@ -98,6 +101,12 @@ def _named_as_written(message: str, config: pytest.Config) -> str:
 def _settings(config: pytest.Config) -> Settings:
     given = {o.name: _values(config, o) for o in OPTIONS if not o.is_switch}
     switches = {o.key: _is_on(config, o) for o in OPTIONS if o.is_switch}
+    refuse_pairs(
+        {
+            **switches,
+            **{o.key: _single(given[o.name]) for o in OPTIONS if not o.is_switch},
+        }
+    )
     return Settings(
         config=_single(given["config"]),
         mode=_mode(config, _single(given["mode"]), _single(given["replay"])),
@@ -126,7 +135,8 @@ def _settings(config: pytest.Config) -> Settings:
             "fewshot-as-multiturn", _single(given["fewshot-as-multiturn"])
         ),
         mutate=switches["llmeval_mutate"],
-        resume=_resume(_single(given["resume"]), config, switches["llmeval_mutate"]),
+        resume=_single(given["resume"]),
+        rescore=_single(given["rescore"]),
         save=_save(_single(given["save"]), config.rootpath),
         save_force=switches["llmeval_save_force"],
         compare=_single(given["compare"]),
@@ -283,25 +293,6 @@ def _show(value: str | None) -> str:
 
 def _require(value: str | None) -> int | str | None:
     return "all" if value == "all" else _count("require", value)
-
-
-def _resume(value: str | None, config: pytest.Config, is_mutating: bool) -> str | None:
-    """Return the run to go on with; refuse what needs each case to be asked."""
-    mode = _values(config, next(o for o in OPTIONS if o.name == "mode"))
-    reasons = {
-        "--llmeval-mutate": is_mutating,
-        "--llmeval-mode=record": mode == ["record"],
-        "--llmeval-mode=rerecord": mode == ["rerecord"],
-        "--llmeval-log-samples": config.getoption("--llmeval-log-samples"),
-    }
-    for option, is_given in reasons.items():
-        if value is not None and is_given:
-            message = (
-                f"--llmeval-resume doesn't go with {option}: it needs every case to be "
-                f"asked, and those taken over are not"
-            )
-            raise ConfigError(message)
-    return value
 
 
 def _save(value: str | None, root: Path) -> str | None:

@@ -307,7 +307,7 @@ def test_a_path_taken_for_the_run_is_told(asking: Suite) -> None:
 def test_what_needs_each_case_to_be_asked_is_refused(
     asking: Suite, option: str
 ) -> None:
-    assert "--llmeval-resume doesn't go with --llmeval-" in refused(
+    assert "don't go together: it needs every case to be run" in refused(
         asking, "--llmeval-resume", option
     )
 

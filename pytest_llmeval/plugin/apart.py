@@ -1,0 +1,46 @@
+"""Options that don't go together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pytest_llmeval.errors import ConfigError
+
+__all__ = ["refuse_pairs"]
+
+#: Options that each speak of where replies come from, or of every case being asked.
+_APART: Final = {
+    "llmeval_resume": {
+        "llmeval_rescore": "one goes on asking, and the other asks nothing",
+        "llmeval_replay": "one goes on asking, and the other replays a single case",
+        "llmeval_mutate": "it needs every case to be run",
+        "llmeval_log_samples": "it needs every case to be run",
+        "llmeval_mode=record": "it needs every case to be run",
+        "llmeval_mode=rerecord": "it needs every case to be run",
+    },
+    "llmeval_rescore": {
+        "llmeval_replay": "each says itself where the replies come from",
+        "llmeval_mode=record": "there is nothing new to record",
+        "llmeval_mode=rerecord": "there is nothing new to record",
+    },
+}
+
+
+def refuse_pairs(given: Mapping[str, Any]) -> None:
+    """Refuse options that contradict each other.
+
+    Args:
+        given: The value of each option, by its ini key.
+
+    Raises:
+        ConfigError: Two are given that do.
+    """
+    for one, others in _APART.items():
+        for other, why in others.items():
+            key, _, value = other.partition("=")
+            found = given[key]
+            if given[one] and (found == value if value else found):
+                names = (f"--{name.replace('_', '-')}" for name in (one, other))
+                message = f"{' and '.join(names)} don't go together: {why}"
+                raise ConfigError(message)
