@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -113,3 +114,20 @@ def test_the_citation_has_the_version_of_the_package() -> None:
     project = tomllib.loads((README.parent / "pyproject.toml").read_text("utf-8"))
 
     assert citation["version"] == project["project"]["version"]
+
+
+def test_the_pictures_are_there_small_and_ask_for_nothing(text: str) -> None:
+    pictures = [
+        README.parent / name for name in re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
+    ]
+
+    assert [path.suffix for path in pictures] == [".svg", ".png"]
+    assert all(path.stat().st_size < 200_000 for path in pictures)
+    svg = ElementTree.fromstring(pictures[0].read_text("utf-8"))
+    used = {name for element in svg.iter() for name in element.attrib}
+    assert not {name for name in used if "href" in name}
+    assert "regressed" in "".join(svg.itertext())
+
+
+def test_the_readme_is_short(text: str) -> None:
+    assert len(text.splitlines()) < 200
