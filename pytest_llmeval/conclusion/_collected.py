@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from pytest_llmeval.types import Case
+from pytest_llmeval.types import Case, Group
 
 __all__ = ["Collected"]
 
@@ -34,6 +34,8 @@ class Collected:
 
     tests: dict[str, _Test] = field(default_factory=dict)
     """By file, class and function."""
+    groups: dict[str, Group] = field(default_factory=dict)
+    """Of YAML tasks, by file and name."""
     looked_at: tuple[str, ...] = ()
     """Where tests were looked for: files and folders as seen from the root directory, or
     the beginnings of node ids."""
@@ -92,6 +94,17 @@ class Collected:
         counts = Counter(nodeid.partition("[")[0] for nodeid in ended)
         return sum(max(0, one.items - counts[test]) for test, one in self.tests.items())
 
+    def groups_there(self) -> tuple[Group, ...]:
+        """Return the groups of which every test was collected, in order of their names.
+
+        Of others too little is known: another part of the suite was run.
+        """
+        return tuple(
+            group
+            for _, group in sorted(self.groups.items())
+            if all(test in self.tests for test in group.tests)
+        )
+
     def holds(self, test: str, case_id: str) -> bool | None:
         """Return whether a test has a case, None when that is not known."""
         found = self.tests.get(test)
@@ -124,6 +137,7 @@ class Collected:
                 ]
                 for name, test in self.tests.items()
             },
+            "groups": {name: group.to_json() for name, group in self.groups.items()},
             "looked_at": list(self.looked_at),
             "only_failed": self.only_failed,
         }
@@ -140,6 +154,8 @@ class Collected:
                 found.ids = frozenset(ids) | (found.ids or frozenset())
             found.is_limited = found.is_limited or is_limited
             found.items = max(found.items, items)
+        for name, group in data.get("groups", {}).items():
+            self.groups[name] = Group.from_json(group)
         places = (*self.looked_at, *data.get("looked_at", ()))
         self.looked_at = tuple(dict.fromkeys(places))
         self.only_failed = self.only_failed or bool(data.get("only_failed"))

@@ -7,8 +7,16 @@ from typing import Any
 
 from pytest_llmeval.conclusion._collected import Collected
 from pytest_llmeval.errors import UserError
-from pytest_llmeval.gates import Gate, GateResult, evaluate, parse_gate, scoped_gate
-from pytest_llmeval.types import Record
+from pytest_llmeval.gates import (
+    Gate,
+    GateResult,
+    decided,
+    evaluate,
+    measure_group,
+    parse_gate,
+    scoped_gate,
+)
+from pytest_llmeval.types import Group, Record
 
 __all__ = ["Gates", "quality_gates"]
 
@@ -74,13 +82,37 @@ class Gates:
             chosen = [r for r in self._records if tag is None or tag in r.tags]
             scope = "the run" if tag is None else f"tag {tag}"
             yield self._result(gate, chosen, scope=scope)
+        for one in self._collected.groups_there():
+            yield from self._group_results(one)
 
-    def _result(self, gate: Gate, records: list[Record], *, scope: str) -> GateResult:
-        if reason := self._why_not(records, scope):
+    def _group_results(self, group: Group) -> Iterator[GateResult]:
+        """Yield the gates of a group, for each set of parameters its tests have."""
+        of_params: dict[tuple[Any, ...], list[Record]] = {}
+        for record in self._records:
+            if record.test in group.tests:
+                of_params.setdefault(tuple(record.params.items()), []).append(record)
+        for params, records in of_params.items():
+            named = ", ".join(value for _, value in params)
+            scope = f"group {group.name}" + (f"[{named}]" if named else "")
+            for gate in map(parse_gate, group.gates):
+                yield self._result(gate, records, scope=scope, group=group)
+
+    def _result(
+        self,
+        gate: Gate,
+        records: list[Record],
+        *,
+        scope: str,
+        group: Group | None = None,
+    ) -> GateResult:
+        if reason := self._why_not(records, scope, group):
             return GateResult(
                 gate=gate, state="not evaluated", scope=scope, reason=reason
             )
         try:
+            if group is not None:
+                measured = measure_group(gate.name, group, records)
+                return decided(gate, measured, scope=scope)
             return evaluate(gate, records, scope=scope)
         except UserError as exc:
             self.notes.append(f"{scope}: {exc}")
@@ -88,11 +120,11 @@ class Gates:
                 gate=gate, state="undecided", scope=scope, reason="nothing to measure"
             )
 
-    def _why_not(self, records: list[Record], scope: str) -> str:
+    def _why_not(self, records: list[Record], scope: str, group: Group | None) -> str:
         """Return why a gate can't be evaluated, an empty text where it can."""
         if not self._is_whole:
             return "the run was interrupted"
-        tests = {record.test for record in records}
+        tests = {record.test for record in records} | set(group.tests if group else ())
         ended = [record for record in self._records if record.status != "not_run"]
         ran = sum(record.test in tests for record in ended)
         if scope == "the run":

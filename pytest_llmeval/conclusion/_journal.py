@@ -135,4 +135,5 @@ class KeptRun:
             gates=conclusion.gates,
             compared=conclusion.compared,
             aggregate=kept.next,
+            groups=self.collected.groups_there(),
         )

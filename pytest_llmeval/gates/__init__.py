@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pytest_llmeval.gates._decide import GateResult, decided, evaluate
 from pytest_llmeval.gates._estimates import refuse_too_few
+from pytest_llmeval.gates._groups import measure_group
 from pytest_llmeval.gates._measure import Measured, measure, measured_of
 from pytest_llmeval.gates._read import (
     QUANTITIES,
@@ -28,6 +29,7 @@ __all__ = [
     "decided",
     "evaluate",
     "measure",
+    "measure_group",
     "measured_of",
     "parse_gate",
     "refuse_too_few",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_llmeval import calibration
@@ -13,7 +12,7 @@ from pytest_llmeval.errors import ConfigError, did_you_mean
 from pytest_llmeval.gates._estimates import measured_estimate
 from pytest_llmeval.gates._measured import Measured
 from pytest_llmeval.gates._read import QUANTITIES, estimate_of
-from pytest_llmeval.stats import mean, quantile, wilson_interval
+from pytest_llmeval.stats import Gathered, quantile, wilson_interval
 from pytest_llmeval.types import Record
 
 __all__ = ["Measured", "measure", "measured_of"]
@@ -117,51 +116,70 @@ def _seconds(calls: Iterable[Mapping[str, Any]], share: float) -> Measured:
     return Measured(value=value, low=known, high=known, n=len(times))
 
 
-@dataclass(slots=True)
 class _Checks:
-    values: list[float] = field(default_factory=list)
-    unscored: int = 0
-    low: float = math.inf
-    high: float = -math.inf
+    """The checks a gate is about, and the ends of their scale."""
+
+    def __init__(self) -> None:
+        self.gathered = Gathered()
+        self.unscored = 0
+        """Checks without a value, and cases that never came to theirs."""
+        self.low = math.inf
+        self.high = -math.inf
+        self.aggregation = "mean"
+
+    @property
+    def n(self) -> int:
+        """How many are known."""
+        return self.gathered.n
+
+    def take(self, check: Mapping[str, Any]) -> None:
+        """Take a check in."""
+        self.low = min(self.low, _bound(check, "low"))
+        self.high = max(self.high, _bound(check, "high"))
+        self.aggregation = str(check.get("aggregation", "mean"))
+        before = self.gathered.unscored
+        self.gathered.add(check)
+        self.unscored += self.gathered.unscored - before
+
+    def measured(self) -> Measured:
+        """Return what they come to, whatever the unknown ones are."""
+        value = self.gathered.overall()
+        if self.aggregation == "mean":
+            total = math.fsum(self.gathered.values)
+            low, high = (
+                _with(total, self.n, end, self.unscored)
+                for end in (self.low, self.high)
+            )
+        else:
+            # One value of all rows may lie anywhere, if any of them is not known.
+            known = math.nan if value is None else value
+            low, high = (self.low, self.high) if self.unscored else (known, known)
+        return Measured(
+            value=value, low=low, high=high, n=self.n, unknown=self.unscored
+        )
 
 
 def _mean(name: str, records: Sequence[Record]) -> Measured:
-    """Return the mean of a check; a case that never came to it counts as unknown."""
+    """Return a check over cases; one that never came to it counts as unknown."""
     found = _Checks()
     names: set[str] = set()
     for record in records:
-        before = len(found.values) + found.unscored
+        before = found.n + found.unscored
         for sample in record.samples:
             for check in sample["checks"]:
                 names.add(check["name"])
                 if check["name"] == name:
-                    _take(check, found)
-        if len(found.values) + found.unscored == before and record.status == "unscored":
+                    found.take(check)
+        if found.n + found.unscored == before and record.status == "unscored":
             found.unscored += 1
-    if not found.values and not found.unscored:
+    if not found.n and not found.unscored:
         known = sorted({*names, *QUANTITIES})
         message = (
             f"no case has a check named {name!r}{did_you_mean(name, known)}; a gate can "
             f"be about: {', '.join(known)}"
         )
         raise ConfigError(message)
-    n, total = len(found.values), math.fsum(found.values)
-    return Measured(
-        value=mean(found.values),
-        low=_with(total, n, found.low, found.unscored),
-        high=_with(total, n, found.high, found.unscored),
-        n=n,
-        unknown=found.unscored,
-    )
-
-
-def _take(check: Mapping[str, Any], found: _Checks) -> None:
-    found.low = min(found.low, _bound(check, "low"))
-    found.high = max(found.high, _bound(check, "high"))
-    if isinstance(check["value"], int | float):
-        found.values.append(float(check["value"]))
-    else:
-        found.unscored += 1
+    return found.measured()
 
 
 def _bound(check: Mapping[str, Any], end: str) -> float:

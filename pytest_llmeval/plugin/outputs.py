@@ -146,6 +146,7 @@ class Outputs:
             gates=self._bars.conclusion.gates,
             compared=self._bars.conclusion.compared,
             aggregate=self._aggregated,
+            groups=self._runtime.collected.groups_there(),
         )
 
     def _kept(self) -> KeptRun:

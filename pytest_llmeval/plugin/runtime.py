@@ -37,6 +37,7 @@ from pytest_llmeval.plugin.marker import (
 )
 from pytest_llmeval.plugin.options import as_option_arguments
 from pytest_llmeval.plugin.settings import Settings, settings_of
+from pytest_llmeval.plugin.task_paths import task_paths
 from pytest_llmeval.prompts import Template
 from pytest_llmeval.recorder import Plan, SampleRun, current_sample
 from pytest_llmeval.redact import Redactor
@@ -254,11 +255,12 @@ class Runtime:
             self._templates[key] = Template.of(source, base=base, root=self.root)
         return self._templates[key]
 
-    @property
+    @cached_property
     def task_options(self) -> tasks.TaskOptions:
         """What holds for all YAML tasks."""
         return tasks.TaskOptions(
             root=self.root,
+            task_paths=tuple(task_paths(self.pytest_config)),
             allow_functions=bool(self.pytest_config.getini("llmeval_allow_functions")),
             logs_samples=self.settings.log_samples is not None,
             num_fewshot=self.settings.num_fewshot,
@@ -276,8 +278,16 @@ class Runtime:
         """
         if test not in self.tasks:
             path = self.root / test.partition("::")[0]
-            self.tasks[test] = tasks.load_task(path, self.task_options)
+            found = tasks.load_task(path, self.task_options)
+            self.tasks[test] = self._task(found, test)
         return self.tasks[test]
+
+    def _task(self, found: tasks.Task | tasks.TaskGroup, test: str) -> tasks.Task:
+        if isinstance(found, tasks.Task):
+            return found
+        name = test.partition("::")[2]
+        member = next(one for one in found.members if one.name == name)
+        return tasks.load_member(member, self.task_options)
 
     def rerun_command(self, item: pytest.Item) -> str:
         """Return the command that runs one item, to be pasted where pytest began."""

@@ -12,9 +12,10 @@ from pytest_llmeval.errors import UserError
 from pytest_llmeval.plugin.marker import Marker
 from pytest_llmeval.plugin.rows import row_marks
 from pytest_llmeval.plugin.runtime import Runtime, runtime_of
+from pytest_llmeval.plugin.task_groups import add_group, homes_of
 from pytest_llmeval.plugin.task_item import TaskItem
 from pytest_llmeval.plugin.variants import check_variant, limited, pinned, variants
-from pytest_llmeval.tasks import Task, load_task
+from pytest_llmeval.tasks import Task, TaskGroup, load_member, load_task
 from pytest_llmeval.types import Case
 
 __all__ = ["TaskFile"]
@@ -32,8 +33,9 @@ class TaskFile(pytest.File):
         problem, items = "", list[TaskItem]()
         try:
             runtime = runtime_of(self.config)
-            task = load_task(self.path, runtime.task_options)
-            items = list(self._items(task, runtime))
+            found = load_task(self.path, runtime.task_options)
+            for task in self._tasks(found, runtime):
+                items += self._items(task, runtime)
         except UserError as exc:
             problem = str(exc)
         if problem:
@@ -41,6 +43,18 @@ class TaskFile(pytest.File):
             # what led to it would only say the same again.
             pytest.fail(problem, pytrace=False)
         yield from items
+
+    def _tasks(self, found: Task | TaskGroup, runtime: Runtime) -> Iterator[Task]:
+        """Yield the file's task; of a group those that no file of their own brings."""
+        if isinstance(found, Task):
+            yield found
+            return
+        homes = homes_of(found, self)
+        for group in found.all_groups():
+            add_group(group, homes, runtime)
+        for member in found.members:
+            if homes[member.name] == self.nodeid:
+                yield load_member(member, runtime.task_options)
 
     def _items(self, task: Task, runtime: Runtime) -> Iterator[TaskItem]:
         marker = Marker(**task.keywords)

@@ -10,12 +10,13 @@ from pytest_llmeval.baseline import Compared
 from pytest_llmeval.calibration import Labelled, calibration_of
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.gates import GateResult
+from pytest_llmeval.report.grouping import group_rows
 from pytest_llmeval.report.judges import JudgeCounter
 from pytest_llmeval.report.metrics import Aggregate, MetricCounter
 from pytest_llmeval.report.model import STATUSES, Report, Row, Totals
 from pytest_llmeval.report.repeats import RepeatCounter
 from pytest_llmeval.report.usage import UsageCounter
-from pytest_llmeval.types import Record
+from pytest_llmeval.types import Group, Record
 
 __all__ = ["build_report"]
 
@@ -27,6 +28,7 @@ def build_report(
     gates: tuple[GateResult, ...] = (),
     compared: Compared | None = None,
     aggregate: Aggregate | None = None,
+    groups: Iterable[Group] = (),
 ) -> Report:
     """Return the report of a run.
 
@@ -36,6 +38,7 @@ def build_report(
         gates: Each with its decision.
         compared: With a baseline, if it was.
         aggregate: Puts the values of checks together that tasks have functions for.
+        groups: Tests whose values are put together.
 
     Raises:
         UserError: A record has a status there isn't.
@@ -55,10 +58,11 @@ def build_report(
     statuses: Counter[str] = Counter()
     for row in rows.values():
         statuses.update(row.statuses)
+    summaries = tuple(row.summary(aggregate) for row in rows.values())
     return Report(
         run=run,
         totals=_totals(statuses),
-        rows=tuple(row.summary(aggregate) for row in rows.values()),
+        rows=summaries,
         cases=tuple(record for row in rows.values() for record in row.records),
         tokens=overall.tokens(),
         cost=overall.cost(),
@@ -69,6 +73,7 @@ def build_report(
         repeats=repeats.summary(),
         gates=gates,
         compared=compared,
+        groups=tuple(group_rows(groups, summaries)),
     )
 
 

@@ -35,6 +35,7 @@ def render(report: Report) -> dict[str, Any]:
         "comparison": report.compared and _compared(report.compared),
         "judge": report.judge.to_json(),
         "repeats": report.repeats.to_json(),
+        "groups": [group.to_json() for group in report.groups],
     }
 
 

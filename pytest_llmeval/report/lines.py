@@ -58,7 +58,9 @@ class Page:
 
     def own(self, text: str) -> str:
         """Return a text of ours with the signs this terminal has."""
-        return text if self.unicode else text.replace("–", "-").replace("…", "...")
+        if self.unicode:
+            return text
+        return text.replace("–", "-").replace("…", "...").replace("±", "+-")
 
     def foreign(self, text: str) -> str:
         """Return the first line of anybody's text, inert, with signs it has."""

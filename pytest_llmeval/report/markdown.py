@@ -21,7 +21,12 @@ from pytest_llmeval.report.decisions import (
 )
 from pytest_llmeval.report.model import STATUSES, Report, Row, Totals
 from pytest_llmeval.report.names import case_name
-from pytest_llmeval.report.terminal import metric_text, test_label, usage_texts
+from pytest_llmeval.report.terminal import (
+    group_texts,
+    metric_text,
+    test_label,
+    usage_texts,
+)
 from pytest_llmeval.stats import interval_text, percent_text
 from pytest_llmeval.types import Record
 
@@ -56,6 +61,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"### llmeval: {_verdict(report)}"
     yield ""
     yield from _table(report)
+    yield from _groups(report)
     yield from _gates(report)
     yield from _comparison(report)
     for status in _BAD:
@@ -105,6 +111,14 @@ def _row(name: str, totals: Totals, metrics: str) -> str:
 def _metrics(row: Row) -> str:
     shown = [f"{code(one.name, 40)} {metric_text(one)}" for one in row.metrics[:6]]
     return ", ".join(shown)
+
+
+def _groups(report: Report) -> Iterator[str]:
+    if report.groups:
+        yield ""
+    for group in report.groups:
+        texts = ", ".join(map(code, group_texts(group)))
+        yield f"- group {code(group.label, 80)}: {texts}"
 
 
 def _gates(report: Report) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from pytest_llmeval.baseline import Compared
 from pytest_llmeval.calibration import Calibration
 from pytest_llmeval.gates import GateResult
+from pytest_llmeval.report.groups import GroupRow
 from pytest_llmeval.report.judges import JudgeSummary
 from pytest_llmeval.report.metrics import MetricSummary
 from pytest_llmeval.report.repeats import RepeatSummary
@@ -111,6 +112,8 @@ class Report:
     gates: tuple[GateResult, ...] = ()
     compared: Compared | None = None
     """With the baseline, if it was."""
+    groups: tuple[GroupRow, ...] = ()
+    """Tests whose values are put together."""
 
     @property
     def regressed(self) -> frozenset[str]:

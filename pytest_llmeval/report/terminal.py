@@ -10,6 +10,7 @@ from pytest_llmeval.calibration import lines_of
 from pytest_llmeval.diffs import printable
 from pytest_llmeval.report.cases import case_lines
 from pytest_llmeval.report.decisions import comparison_lines, gate_lines
+from pytest_llmeval.report.groups import GroupRow
 from pytest_llmeval.report.lines import Line, Page, Segment
 from pytest_llmeval.report.metrics import MetricSummary
 from pytest_llmeval.report.model import Report, Row
@@ -17,7 +18,7 @@ from pytest_llmeval.report.table import Entry, table_lines
 from pytest_llmeval.report.usage import Cost, Latency, Origins, Retries, Tokens
 from pytest_llmeval.stats import money_text, number_text, seconds_text
 
-__all__ = ["metric_text", "render", "test_label", "usage_texts"]
+__all__ = ["group_texts", "metric_text", "render", "test_label", "usage_texts"]
 
 _INDENT: Final = "    "
 
@@ -53,6 +54,7 @@ def render(
         yield from _origins(report.origins, seconds, page)
         if is_verbose and report.retries.calls:
             yield from page.wrap(_retries(report.retries), indent="", between=page.dot)
+    yield from group_lines(report.groups, page)
     yield from gate_lines(report.gates, page)
     yield from comparison_lines(report.compared, page, is_verbose=is_verbose)
     yield from case_lines(report, show, page)
@@ -110,6 +112,8 @@ def _metrics(row: Row, page: Page) -> Iterator[Segment]:
 def metric_text(metric: MetricSummary) -> str:
     """Return a check's mean, of how many, and what else there is to say of it."""
     value = "–" if metric.mean is None else number_text(metric.mean)
+    if metric.mean is not None and metric.stderr is not None:
+        value = f"{value} ± {number_text(metric.stderr)}"
     remarks = [f"n {metric.n:,}"]
     if metric.pooled is not None and metric.n > 1:
         remarks.insert(0, f"{metric.pooled_as} {number_text(metric.pooled)}")
@@ -118,6 +122,27 @@ def metric_text(metric: MetricSummary) -> str:
     if not metric.higher_is_better:
         remarks.append("lower is better")
     return f"{value} ({', '.join(remarks)})"
+
+
+def group_lines(groups: Sequence[GroupRow], page: Page) -> Iterator[Line]:
+    """Yield a line a group and value, and how much it is of."""
+    if not groups:
+        return
+    yield Line.of()
+    yield Line.of(Segment.of("groups", "bold"))
+    for group in groups:
+        name = page.cut_middle(page.foreign(group.label), 32)
+        texts = [Segment.of(page.own(text)) for text in group_texts(group)]
+        yield Line.of(Segment.of(f"  {name}"))
+        yield from page.wrap(texts, indent=_INDENT, between="   ")
+
+
+def group_texts(group: GroupRow) -> Iterator[str]:
+    """Yield each value of a group and how much it is of."""
+    for one in group.values:
+        error = "" if one.stderr is None else f" ± {number_text(one.stderr)}"
+        tests = f"{one.tests} task{'s' if one.tests > 1 else ''}"
+        yield f"{one.name} {number_text(one.mean)}{error} ({tests}, n {one.n:,})"
 
 
 def _calibration(row: Row, page: Page) -> Iterator[Line]:

@@ -27,6 +27,7 @@ from pytest_llmeval.stats._texts import (
     percent_text,
     seconds_text,
 )
+from pytest_llmeval.stats._weighted import weighted_error, weighted_mean
 
 __all__ = [
     "AGGREGATIONS",
@@ -56,5 +57,7 @@ __all__ = [
     "seconds_text",
     "settled",
     "standard_error",
+    "weighted_error",
+    "weighted_mean",
     "wilson_interval",
 ]

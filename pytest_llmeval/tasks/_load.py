@@ -11,17 +11,17 @@ from pytest_llmeval.config import Section
 from pytest_llmeval.errors import EvaluationWarning
 from pytest_llmeval.tasks._own import own_task
 from pytest_llmeval.tasks._read import read_mapping
-from pytest_llmeval.tasks._task import Task, TaskOptions
-from pytest_llmeval.tasks.lm_eval import is_lm_eval, lm_eval_task
+from pytest_llmeval.tasks._task import Member, Task, TaskGroup, TaskOptions
+from pytest_llmeval.tasks.lm_eval import is_lm_eval, lm_eval_file, member_task
 
-__all__ = ["load_task"]
+__all__ = ["load_member", "load_task"]
 
 _COMMENTED: Final = re.compile(r"#include\s*:")
 _NOT_IN_A_NAME: Final = re.compile(r"[\[\]\x00-\x1f\x7f]|::")
 
 
-def load_task(path: Path, options: TaskOptions) -> Task:
-    """Return the task of a file.
+def load_task(path: Path, options: TaskOptions) -> Task | TaskGroup:
+    """Return the task of a file, or the group.
 
     Args:
         path: The file.
@@ -34,8 +34,17 @@ def load_task(path: Path, options: TaskOptions) -> Task:
     top = read_mapping(path, options.root)
     _warn_of_comments(path, top.shown)
     if is_lm_eval(top):
-        return lm_eval_task(top, path, options, name_of)
+        return lm_eval_file(top, path, options, name_of)
     return own_task(top, name_of(top, path), path, options)
+
+
+def load_member(member: Member, options: TaskOptions) -> Task:
+    """Return a task of a group.
+
+    Raises:
+        UserError: Something in its file is wrong.
+    """
+    return member_task(member, options, name_of)
 
 
 def _warn_of_comments(path: Path, shown: str) -> None:

@@ -10,7 +10,7 @@ from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.gates import parse_gate
 from pytest_llmeval.kinds import kind_use
 
-__all__ = ["kind_of", "marker_keywords"]
+__all__ = ["gates_of", "kind_of", "marker_keywords"]
 
 
 def marker_keywords(top: Section) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def marker_keywords(top: Section) -> dict[str, Any]:
         "generator": _model(top, "generator"),
         "judge": _model(top, "judge"),
         "kind": kind_of(top),
-        "gate": _gates(top),
+        "gate": gates_of(top),
         "limit": top.whole("limit", least=1),
         "concurrency": top.whole("concurrency", least=1),
         "repeat": top.whole("repeat", least=1),
@@ -69,7 +69,12 @@ def kind_of(top: Section) -> Any:
     return kind
 
 
-def _gates(top: Section) -> list[str] | None:
+def gates_of(top: Section) -> list[str] | None:
+    """Return the gates of a file, None for none.
+
+    Raises:
+        ConfigError: One is no gate.
+    """
     value = top.data.get("gate")
     gates = [top.text("gate")] if isinstance(value, str) else top.texts("gate")
     for gate in gates:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_llmeval.types import Case
+from pytest_llmeval.types import Case, GroupMetric
 
-__all__ = ["FunctionName", "Task", "TaskOptions"]
+__all__ = ["FunctionName", "Member", "Task", "TaskGroup", "TaskOptions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +18,8 @@ class TaskOptions:
 
     root: Path
     """Where every file that a task names must lie."""
+    task_paths: tuple[Path, ...] = ()
+    """Where groups look for tasks, after their own folder."""
     allow_functions: bool = False
     """Whether ``!function`` may import code beside a task file."""
     logs_samples: bool = False
@@ -52,6 +54,50 @@ class Task:
     """Whether it asks how likely given texts are, which few models say."""
     uses: frozenset[str] = frozenset({"generator"})
     """The models it needs: generator, judge."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A task of a group."""
+
+    name: str
+    path: Path
+    """The file it stands in."""
+    shown: str
+    """The group's file for people."""
+    over: Mapping[str, Any] = field(default_factory=dict)
+    """Keys that the group lays over those of the file."""
+    stands_alone: bool = False
+    """Whether `over` is all there is of it: the file is the group's."""
+
+    @property
+    def is_as_filed(self) -> bool:
+        """Whether it is the task of its file, with nothing laid over."""
+        return not self.over and not self.stands_alone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskGroup:
+    """Tasks whose values are put together."""
+
+    name: str
+    alias: str
+    """What people read."""
+    shown: str
+    """The file's name for people."""
+    path: Path
+    members: tuple[Member, ...]
+    """Its tasks, those of its groups too."""
+    groups: tuple[TaskGroup, ...] = ()
+    """The groups in it."""
+    metrics: tuple[GroupMetric, ...] = ()
+    gates: tuple[str, ...] = ()
+
+    def all_groups(self) -> Iterator[TaskGroup]:
+        """Yield the group and those in it."""
+        yield self
+        for group in self.groups:
+            yield from group.all_groups()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

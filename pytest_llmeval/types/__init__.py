@@ -7,6 +7,7 @@ plain JSON types with clean text (no lone surrogates), fit for a file and for xd
 from __future__ import annotations
 
 from pytest_llmeval.types._case import Case, Source
+from pytest_llmeval.types._group import Group, GroupMetric
 from pytest_llmeval.types._judged import (
     Pairwise,
     Verdict,
@@ -52,6 +53,8 @@ __all__ = [
     "Client",
     "Evidence",
     "Fingerprints",
+    "Group",
+    "GroupMetric",
     "Likelihood",
     "Message",
     "Mode",

@@ -210,6 +210,27 @@ def test_the_command_line_says_how_many_examples(demo: Any) -> None:
     assert replies == ["1", "1", "1", "3", "3", "3"]
 
 
+def test_values_may_be_numbers_and_lists_of_packages_for_arrays(demo: Any) -> None:
+    demo.pytester.makeini("[pytest]\nllmeval_allow_functions = true\n")
+    demo.write(
+        arrays_py="from array import array\n"
+        "class Number:\n    def tolist(self):\n        return 0.5\n"
+        "def results(doc, results):\n"
+        "    return {'one': Number(), 'all': array('d', [1.0, 2.0])}\n"
+        "def total(items):\n    return sum(sum(one) for one in items)\n"
+    )
+    text = "process_results: !function arrays.results\nmetric_list:\n"
+    metrics = (
+        "  - {metric: one}\n  - {metric: all, aggregation: !function arrays.total}\n"
+    )
+    write(demo, TASK + text + metrics)
+
+    _, data = demo.report()
+
+    found = {k: (m["mean"], m["n"]) for k, m in data["tests"][0]["metrics"].items()}
+    assert found == {"one,none": (0.5, 3), "all,none": (9.0, 3)}
+
+
 def test_the_median_is_the_upper_one(demo: Any) -> None:
     demo.pytester.makeini("[pytest]\nllmeval_allow_functions = true\n")
     metrics = "metric_list: [{metric: own, aggregation: median}]\n"
@@ -500,7 +521,6 @@ def test_an_include_that_is_commented_out_draws_a_warning(demo: Any) -> None:
         ("{{q}}", "{{q.__class__.__mro__}}", "SecurityError"),
         ("{{q}}", "{{q.format.__globals__}}", "SecurityError"),
         ('"{{q}}"', "!function utils.shout", "yaml:6: *llmeval_allow_functions"),
-        ("metadata:", "group: g\nmetadata:", "yaml:8: *groups are not supported yet"),
         ("metadata:", "unsafe_code: true\nmetadata:", "yaml:8: *code of replies"),
         ("metadata:", "include: nope\nmetadata:", "yaml:8: *include: nope: there is no"),
         ("metadata:", "include: demo.llmeval.yaml\nmetadata:", "includes this file again"),

@@ -6,6 +6,10 @@ docs/yaml-tasks.md says so.
 
 from __future__ import annotations
 
-from pytest_llmeval.tasks.lm_eval._assemble import is_lm_eval, lm_eval_task
+from pytest_llmeval.tasks.lm_eval._assemble import (
+    is_lm_eval,
+    lm_eval_file,
+    member_task,
+)
 
-__all__ = ["is_lm_eval", "lm_eval_task"]
+__all__ = ["is_lm_eval", "lm_eval_file", "member_task"]

@@ -10,7 +10,14 @@ from typing import Any, Final
 from pytest_llmeval.config import Section
 from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
 from pytest_llmeval.tasks._checks import make_checks
-from pytest_llmeval.tasks._task import FunctionName, Task, TaskOptions
+from pytest_llmeval.tasks._read import read_mapping
+from pytest_llmeval.tasks._task import (
+    FunctionName,
+    Member,
+    Task,
+    TaskGroup,
+    TaskOptions,
+)
 from pytest_llmeval.tasks.lm_eval._context import Contexts
 from pytest_llmeval.tasks.lm_eval._data import Splits
 from pytest_llmeval.tasks.lm_eval._dataset import Dataset
@@ -18,6 +25,7 @@ from pytest_llmeval.tasks.lm_eval._docs import Docs, reader
 from pytest_llmeval.tasks.lm_eval._filters import read_pipelines
 from pytest_llmeval.tasks.lm_eval._functions import Functions
 from pytest_llmeval.tasks.lm_eval._generation import read_generation
+from pytest_llmeval.tasks.lm_eval._group import GroupReader
 from pytest_llmeval.tasks.lm_eval._include import Keys, merged
 from pytest_llmeval.tasks.lm_eval._metrics import read_metrics
 from pytest_llmeval.tasks.lm_eval._own_keys import read_own_keys
@@ -26,7 +34,7 @@ from pytest_llmeval.tasks.lm_eval._run import Runner
 from pytest_llmeval.tasks.lm_eval._shots import ShotSource, read_shots
 from pytest_llmeval.types import Case
 
-__all__ = ["is_lm_eval", "lm_eval_task"]
+__all__ = ["is_lm_eval", "lm_eval_file", "member_task"]
 
 _TYPES: Final = (
     *("generate_until", "multiple_choice", "loglikelihood", "loglikelihood_rolling"),
@@ -41,7 +49,6 @@ _KEYS: Final = (
     *("should_decontaminate", "doc_to_decontamination_query"),
 )
 _REFUSED: Final = {
-    "group": "groups are not supported yet: name the tasks to pytest, or give them a tag",
     "class": "Python task classes are not supported: write a test function",
     "custom_dataset": "it makes rows by code: save them to a file, or use process_docs",
     "doc_to_image": "images are not supported in task files",
@@ -53,12 +60,14 @@ _REFUSED: Final = {
 
 def is_lm_eval(top: Section) -> bool:
     """Return whether a file is written in this dialect and not in ours."""
-    names = {*_KEYS, *_REFUSED, "include"} - {"task"}
+    names = {*_KEYS, *_REFUSED, "include", "group"} - {"task"}
     return "dataset" not in top.data and not names.isdisjoint(top.data)
 
 
-def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -> Task:
-    """Return the task of a file.
+def lm_eval_file(
+    top: Section, path: Path, options: TaskOptions, name_of: Any
+) -> Task | TaskGroup:
+    """Return the task or the group of a file.
 
     Args:
         top: What the file says.
@@ -70,6 +79,31 @@ def lm_eval_task(top: Section, path: Path, options: TaskOptions, name_of: Any) -
         UserError: Something is wrong; the text has file and line.
     """
     keys = merged(top, path, options.root)
+    if "group" in keys.data:
+        return GroupReader(options).read(keys, path)
+    return _task(keys, path, options, name_of)
+
+
+def member_task(member: Member, options: TaskOptions, name_of: Any) -> Task:
+    """Return a task of a group.
+
+    Raises:
+        UserError: Something is wrong; the text has file and line.
+    """
+    top = read_mapping(member.path, options.root)
+    if member.stands_alone:
+        top = replace(top, data={**member.over, "task": member.name})
+        return _task(
+            merged(top, member.path, options.root), member.path, options, name_of
+        )
+    keys = merged(top, member.path, options.root)
+    over = Section(data=member.over, what="the group", shown=member.shown)
+    keys = keys.over(over)
+    return _task(keys, member.path, options, name_of)
+
+
+def _task(keys: Keys, path: Path, options: TaskOptions, name_of: Any) -> Task:
+    top = keys.top
     name = name_of(Section(data=keys.data, what="the task", shown=top.shown,
                            lines=keys.section("task").lines), path)  # fmt: skip
     _check_keys(keys)

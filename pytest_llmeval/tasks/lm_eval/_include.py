@@ -27,6 +27,11 @@ class Keys:
         """Return the error for a key, with its file and line."""
         return self.origins.get(key, self.top).fail(message, key, *below)
 
+    def over(self, other: Section) -> Keys:
+        """Return these keys with those of another mapping laid over them."""
+        origins = {**self.origins, **dict.fromkeys(other.data, other)}
+        return replace(self, data={**self.data, **other.data}, origins=origins)
+
     def section(self, key: str) -> Section:
         """Return the mapping that has a key, for its readers of values."""
         return self.origins.get(key, self.top)

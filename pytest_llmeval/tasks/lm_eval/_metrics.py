@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any, Final
 
 from pytest_llmeval import metrics
@@ -54,6 +55,21 @@ _OWN: Final = {
 }
 _LOWER: Final = frozenset({"ter", "brier_score", *_DEFAULTS["loglikelihood_rolling"],
                            "perplexity"})  # fmt: skip
+_SHARE: Final = (0.0, 1.0)
+#: The scales of known metrics, where they end.
+_SCALES: Final[Mapping[str, tuple[float, float]]] = {
+    **dict.fromkeys(METRICS["multiple_choice"], _SHARE),
+    "brier_score": (0.0, 2.0),
+    "mcc": (-1.0, 1.0),
+    "bleu": (0.0, 100.0),
+    "chrf": (0.0, 100.0),
+    "chrf++": (0.0, 100.0),
+    "ter": (0.0, inf),
+    "perplexity": (1.0, inf),
+    "word_perplexity": (1.0, inf),
+    "byte_perplexity": (1.0, inf),
+    "bits_per_byte": (0.0, inf),
+}
 _KEYS: Final = frozenset({"metric", "aggregation", "higher_is_better", "hf_evaluate"})
 _AGGREGATIONS: Final = (*(n for n in AGGREGATIONS if n != "pooled"), *CORPUS)
 _OF_NUMBERS: Final = ("mean", "nanmean", "median")
@@ -119,8 +135,11 @@ def _metric(entry: Any, output_type: str, functions: Functions, is_own: bool) ->
     aggregation, combine = _aggregation(
         str(name), entry.get("aggregation"), is_free, functions
     )
+    low, high = (-inf, inf) if is_free else _SCALES.get(name, (-inf, inf))
     return Metric(
         name=str(name),
+        low=low,
+        high=high,
         higher_is_better=is_better,
         options=options,
         function=function,

@@ -41,6 +41,9 @@ class Metric:
     """One of `stats.AGGREGATIONS`, a key of `CORPUS`, or the task's own function."""
     combine: Callable[[list[Any]], Any] | None = None
     """That function."""
+    low: float = -inf
+    """The ends of its scale."""
+    high: float = inf
 
     @property
     def keeps_items(self) -> bool:
@@ -90,8 +93,8 @@ def scored(
         value=value if has_value else None,
         reason="" if known else "the task gives no value (NaN)",
         cause=None if known else "data",
-        low=-inf,
-        high=inf,
+        low=metric.low,
+        high=metric.high,
         higher_is_better=metric.higher_is_better,
         pool=pool,
         details={} if item is None else {"item": item},
@@ -166,7 +169,8 @@ def _known(metric: Metric, text: Any, golds: list[str]) -> Score:
     try:
         if metric.name in CORPUS:
             return corpus_score(metric, str(text), golds)
-        return metrics.score(metric.name, str(text), golds, **metric.options)
+        found = metrics.score(metric.name, str(text), golds, **metric.options)
+        return replace(found, higher_is_better=metric.higher_is_better)
     except UserError as exc:
         raise UnscoredError(str(exc), cause="suite") from exc
 

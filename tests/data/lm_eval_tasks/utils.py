@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from math import exp
 
 import datasets
-import numpy as np
 
 
 def hs_docs(dataset: datasets.Dataset) -> datasets.Dataset:
@@ -41,9 +41,8 @@ def mc2(doc, results):
     lls, _ = zip(*results, strict=True)
     split = list(doc["mc2_targets"]["labels"]).index(0)
     t, f = lls[:split], lls[split:]
-    pt, pf = np.exp(np.array(t)), np.exp(np.array(f))
-    pt = pt / (sum(pt) + sum(pf))
-    return {"acc": sum(pt)}
+    true, false = sum(map(exp, t)), sum(map(exp, f))
+    return {"acc": true / (true + false)}
 
 
 def wiki_target(doc):
@@ -92,14 +91,12 @@ def agg_inst(items):
 
 def cb_f1(items):
     golds, preds = zip(*items, strict=True)
-    golds = np.array(golds)
-    preds = np.array(preds)
     f = []
     for c in range(3):
-        tp = np.sum((golds == c) & (preds == c))
-        d = np.sum(golds == c) + np.sum(preds == c)
-        f.append(2 * tp / d if d else 0.0)
-    return float(np.mean(f))
+        right = items.count((c, c))
+        whole = golds.count(c) + preds.count(c)
+        f.append(2 * right / whole if whole else 0.0)
+    return sum(f) / 3
 
 
 def list_fewshot():
@@ -113,7 +110,7 @@ def minerva(doc, results):
     m = re.search(r"is \$(.*?)\$", results[0])
     return {
         "exact_match": int(bool(m) and m[1] == doc["answer"]),
-        "math_verify": np.float64(1.0 if m else 0.0),
+        "math_verify": 1.0 if m else 0.0,
     }
 
 
