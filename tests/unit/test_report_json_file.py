@@ -61,6 +61,7 @@ def test_the_top_has_the_keys_of_format_1() -> None:
         "comparison",
         "judge",
         "repeats",
+        "groups",
     ]
     assert data["format"] == 1
     assert data["run"] == {"arguments": ["-x"]}
