@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from pytest_llmeval.baseline._changes import changed_parts, makes_incomparable
 from pytest_llmeval.baseline._drift import Drift, drifts
-from pytest_llmeval.baseline._pairs import pairs
+from pytest_llmeval.baseline._pairs import content, pairs
 from pytest_llmeval.baseline._standing import Standing
 from pytest_llmeval.stats import Difference, holm, mcnemar_exact, paired_bootstrap
 
@@ -110,6 +110,15 @@ class Comparison:
         ]
 
     @property
+    def doubtful(self) -> int:
+        """How many cases passed before and fail now, and can't be compared."""
+        return sum(
+            change.before.passed is True and change.now.passed is False
+            for change in self.of("incomparable")
+            if change.before and change.now
+        )
+
+    @property
     def p(self) -> float:
         """Two-sided exact McNemar: how surprising this is if nothing got better or worse."""
         return mcnemar_exact(self.lost, self.gained)
@@ -142,6 +151,7 @@ def compare(
         for old, new in pairs(list(before), list(now))
         if new is not None or in_scope is None or _test(old) in in_scope
     ]
+    found = _renamed(found)
     found.sort(key=_place)
     return Comparison(
         changes=tuple(found),
@@ -152,6 +162,25 @@ def compare(
             if change.before and change.now
         ),
     )
+
+
+def _renamed(changes: list[Change]) -> list[Change]:
+    """Return the changes, those of cases that only got another id explained.
+
+    They stay missing and new: an id is what a case is known by.
+    """
+    new: dict[tuple[str, ...], list[str]] = {}
+    for change in changes:
+        if change.kind == "new":
+            new.setdefault(content(change.case), []).append(change.case.case_id)
+    explained = []
+    for change in changes:
+        ids = new.get(content(change.case), [])
+        if change.kind == "missing" and change.now is None and len(ids) == 1:
+            why = f"{change.why}; the new case {ids[0]} has the same row"
+            change = replace(change, why=why)
+        explained.append(change)
+    return explained
 
 
 def _place(change: Change) -> tuple[int, str, str, int, str]:

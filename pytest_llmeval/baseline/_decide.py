@@ -54,9 +54,24 @@ def decide(comparison: Comparison, fail_on: str, *, allow_missing: bool) -> Deci
         return _by_significance(comparison)
     if comparison.lost and fail_on == "any":
         return Decision(state="fails", reason=f"{comparison.lost} regressed")
+    if not comparison.lost:
+        return _without_loss(comparison)
+    return Decision(state="holds", reason=f"{comparison.lost} regressed")
+
+
+def _without_loss(comparison: Comparison) -> Decision:
+    """Return the decision on a run in which no case is known to have got worse."""
+    left_out = len(comparison.of("incomparable"))
     if not comparison.compared:
         return Decision(state="inconclusive", reason="no case could be compared")
-    reason = f"{comparison.lost} regressed" if comparison.lost else "nothing got worse"
+    if comparison.doubtful:
+        verb = "fails" if comparison.doubtful == 1 else "fail"
+        reason = f"{comparison.doubtful} that passed {verb} now, and can't be compared"
+        return Decision(state="inconclusive", reason=reason)
+    reason = "nothing got worse"
+    if left_out:
+        whole = comparison.compared + left_out
+        reason += f" in the {comparison.compared} of {whole} cases that can be compared"
     return Decision(state="holds", reason=reason)
 
 
@@ -69,11 +84,11 @@ def _by_significance(comparison: Comparison) -> Decision:
     if p < _ALPHA and lost > gained:
         reason = f"{lost} lost, {gained} gained, p {p:.2g}"
         return Decision(state="fails", reason=reason)
-    if not comparison.compared:
-        return Decision(state="inconclusive", reason="no case could be compared")
+    if not lost:
+        return _without_loss(comparison)
     if lost > gained:
         enough = losses_to_show(gained, _ALPHA)
         reason = f"{lost} lost, {gained} gained; {enough} would show"
         return Decision(state="inconclusive", reason=reason, forgives=True)
-    reason = f"{lost} lost, {gained} gained" if lost else "nothing got worse"
-    return Decision(state="holds", reason=reason, forgives=lost > 0)
+    reason = f"{lost} lost, {gained} gained"
+    return Decision(state="holds", reason=reason, forgives=True)

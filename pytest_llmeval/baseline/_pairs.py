@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_llmeval.baseline._standing import Standing
 
-__all__ = ["pairs"]
+__all__ = ["content", "pairs"]
 
 
 def pairs(
@@ -21,10 +21,10 @@ def pairs(
     by_content: dict[tuple[str, ...], list[Standing]] = {}
     for case in before:
         if case.is_numbered:
-            by_content.setdefault(_content(case), []).append(case)
+            by_content.setdefault(content(case), []).append(case)
     partners: dict[str, Standing] = {}
     for case in now:
-        if case.is_numbered and (alike := by_content.get(_content(case))):
+        if case.is_numbered and (alike := by_content.get(content(case))):
             # The one with the same number if it is among them, else the first.
             old = next((one for one in alike if one.case_id == case.case_id), alike[0])
             alike.remove(old)
@@ -38,6 +38,7 @@ def pairs(
         yield case, None
 
 
-def _content(case: Standing) -> tuple[str, ...]:
+def content(case: Standing) -> tuple[str, ...]:
+    """Return what tells a row from others of its test, its id apart."""
     params = sorted(case.params.items())
     return (case.test, case.row, *(f"{name}={value}" for name, value in params))

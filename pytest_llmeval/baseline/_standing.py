@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ __all__ = ["SCORED", "Standing", "Value", "standing_of"]
 
 #: The statuses that say whether a reply was right.
 SCORED = {"passed": True, "failed": False, "gated": False, "known": False}
+_TUPLES = ("read", "prompts", "settings")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,8 @@ class Value:
     """The mean over the samples that have one; None when none has."""
     version: int
     higher_is_better: bool = True
+    judge: str | None = None
+    """Fingerprint of what judged: model, template, rubric; None for a metric."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,16 +54,14 @@ class Standing:
     """Columns that held the reply under test: no part of the question."""
     template: str | None = None
     """Fingerprint of the prompt's template, None without one."""
-    prompt: str | None = None
-    """Fingerprint of the prompts sent, None when none was."""
+    prompts: tuple[str, ...] = ()
+    """Fingerprints of the prompts sent."""
     model: str | None = None
     """What answered, in words: ``openai:gpt-4o``."""
-    settings: str | None = None
-    """Fingerprint of address and parameters."""
+    settings: tuple[str, ...] = ()
+    """Fingerprints of address and parameters."""
     served: tuple[Snapshot, ...] = ()
     """The models as their servers called them."""
-    judge: str | None = None
-    """Fingerprint of what judged, None when nothing did."""
     values: Mapping[str, Value] = field(default_factory=dict)
     """By the check's name."""
     reply: str | None = None
@@ -99,7 +100,7 @@ class Standing:
         values = {n: Value(**value) for n, value in data.get("values", {}).items()}
         parts = {
             "values": values,
-            "read": tuple(data.get("read", ())),
+            **{name: tuple(data.get(name, ())) for name in _TUPLES},
             "served": tuple(Snapshot(**one) for one in data.get("served", ())),
         }
         return cls(**{**data, **parts})
@@ -126,33 +127,31 @@ def standing_of(record: Record) -> Standing:
             sorted({s["model"] for s in columns if s.get("provider") == "column"})
         ),
         template=record.fingerprints.template,
-        prompt=_print_of(call["prompt"] for call in asked if call["prompt"]),
+        prompts=_prints_of(call["prompt"] for call in asked if call["prompt"]),
         model=_text_of(_model(call) for call in asked),
-        settings=_print_of(_rest(call["settings"]) for call in asked),
+        settings=_prints_of(_rest(call["settings"]) for call in asked),
         served=snapshots_of(
             (call["role"], _model(call), call["response"])
             for call in calls
             if call["response"]
         ),
-        judge=_print_of(_judges(record.samples)),
         values=_values(record.samples),
         reply=replies[-1].get("text") if replies else None,
     )
 
 
-def _judges(samples: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
-    """Yield what made each verdict: models, templates, rubrics, readers."""
-    for sample in samples:
-        for check in sample["checks"]:
-            if check.get("judge"):
-                yield check["judge"].get("fingerprint")
+def _judge_of(checks: Iterable[Mapping[str, Any]]) -> str | None:
+    judged = (check["judge"] for check in checks if check.get("judge"))
+    prints = _prints_of(one.get("fingerprint") for one in judged)
+    return ",".join(prints) or None
 
 
 def _model(call: Mapping[str, Any]) -> str:
     settings = call["settings"]
     if "provider" not in settings:
         return str(call["client"])
-    return f"{settings['provider']}:{settings.get('model', '')}".removesuffix(":")
+    model = str(settings.get("model", "")).removeprefix(f"{settings['provider']}:")
+    return f"{settings['provider']}:{model}".removesuffix(":")
 
 
 def _rest(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,10 +159,9 @@ def _rest(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in settings.items() if k not in {"provider", "model"}}
 
 
-def _print_of(parts: Iterable[Any]) -> str | None:
-    """Return one fingerprint of several things, whatever order they came in."""
-    prints = sorted({fingerprint(part) for part in parts})
-    return fingerprint(prints) if prints else None
+def _prints_of(parts: Iterable[Any]) -> tuple[str, ...]:
+    """Return the fingerprints of several things, whatever order they came in."""
+    return tuple(sorted({fingerprint(part) for part in parts}))
 
 
 def _text_of(parts: Iterable[str]) -> str | None:
@@ -188,4 +186,5 @@ def _value(checks: list[Mapping[str, Any]]) -> Value:
         value=mean(numbers),
         version=first["version"],
         higher_is_better=first["higher_is_better"],
+        judge=_judge_of(checks),
     )

@@ -22,6 +22,7 @@ from pytest_llmeval.stats import (
 __all__ = [
     "FLIPS",
     "change_counts",
+    "changed_text",
     "comparison_lines",
     "drift_texts",
     "gate_lines",
@@ -31,6 +32,8 @@ __all__ = [
 
 #: Of each kind; a wall of flips hides the rest of the report.
 _AT_MOST: Final = 10
+#: Of the parts that changed, those that did so in most cases.
+_PARTS: Final = 4
 _COLOURS: Final = {
     "holds": "green",
     "fails": "red",
@@ -117,6 +120,9 @@ def comparison_lines(
     yield from page.wrap(
         map(Segment.of, change_counts(comparison)), indent="  ", between=page.dot
     )
+    if changed := changed_text(comparison):
+        words = [Segment.of(word) for word in page.own(printable(changed)).split()]
+        yield from page.wrap(words, indent="  ", between=" ")
     for kind, (letter, colour) in FLIPS.items():
         for why, changes in _alike(comparison, kind).items():
             limit = len(changes) if is_verbose else _AT_MOST
@@ -150,6 +156,19 @@ def change_counts(comparison: Comparison) -> Iterator[str]:
         before, now = comparison.passed
         n = comparison.compared
         yield f"{percent_text(before, n)} passed before, {percent_text(now, n)} now"
+
+
+def changed_text(comparison: Comparison) -> str:
+    """Return which parts differ from the baseline, and in how many cases."""
+    parts = Counter(part for change in comparison.changes for part in change.parts)
+    shown = [f"{part} in {_cases(count)}" for part, count in parts.most_common(_PARTS)]
+    more = len(parts) - len(shown)
+    rest = [f"{more:,} other parts"] if more > 0 else []
+    return f"changed: {', '.join([*shown, *rest])}" if shown else ""
+
+
+def _cases(count: int) -> str:
+    return f"{count:,} case{'' if count == 1 else 's'}"
 
 
 def _alike(comparison: Comparison, kind: str) -> dict[str, list[Change]]:

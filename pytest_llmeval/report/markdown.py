@@ -15,6 +15,7 @@ from pytest_llmeval.diffs import cut, printable
 from pytest_llmeval.report.decisions import (
     FLIPS,
     change_counts,
+    changed_text,
     drift_texts,
     gate_text,
     why_text,
@@ -143,6 +144,9 @@ def _comparison(report: Report) -> Iterator[str]:
     )
     yield ""
     yield " · ".join(change_counts(comparison))
+    if changed := changed_text(comparison):
+        yield ""
+        yield code(changed)
     records = {record.nodeid: record for record in report.cases}
     for kind in FLIPS:
         changes = comparison.of(kind)  # type: ignore[arg-type]

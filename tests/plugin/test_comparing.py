@@ -116,6 +116,9 @@ def test_a_renamed_case_is_missing_and_new(saved: Suite) -> None:
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert (ids(comparison["missing"]), ids(comparison["new"])) == (["c1"], ["other"])
+    result.stdout.fnmatch_lines(
+        ["  1 missing: not there any more; the new case other has the same row"]
+    )
 
 
 def test_a_test_that_is_gone_is_missing(saved: Suite) -> None:
@@ -183,6 +186,114 @@ def test_what_changed_is_said(saved: Suite, change: str, kind: str, part: str) -
     first = next(name for name in comparison["changed"] if name.endswith("::c0"))
     assert comparison["changed"][first]["parts"] == [part]
     assert "c0" in ids(comparison[kind])
+
+
+def test_a_prompt_that_changed_is_said_though_nothing_flipped(saved: Suite) -> None:
+    saved.write(test_it=TEST.format(prompt="{{ input }}!"))
+    app_of(saved, "q3!")
+
+    result, _ = compare(saved)
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["  changed: prompt template in 4 cases"])
+
+
+JUDGED = """
+import pytest
+from pytest_llmeval import assert_exact, assert_judge
+
+@pytest.mark.llmeval(
+    "rows.jsonl", generator="python:app:answer", judge="fake:judge.jsonl",
+    prompt="{{{{ input }}}}", gate=["pass_rate >= {bar}"],
+)
+def test_it(case, generator, judge):
+    reply = generator(case)
+    assert_exact(reply, case)
+    assert_judge(reply, case, judge, rubric="{rubric}")
+"""
+GONE = "fails (1 case that passed is missing (*))"
+
+
+@pytest.mark.parametrize(
+    ("rows", "rubric", "wrong", "said"),
+    [
+        # Beside a case that has regressed: the run stays red whatever else is edited.
+        ({}, "Kind.", "q1", "fails (1 regressed)"),
+        ({"c0": None}, "Kind.", "q1", GONE),
+        ({"c0": {"id": "z"}}, "Kind.", "q1", GONE),
+        ({"c9": {"id": "c9"}}, "Kind.", "q1", "fails (1 regressed)"),
+        ({"c0": {"context": "x"}}, "Kind.", "q1", "fails (1 regressed)"),
+        ({"c0": {"input": "q1"}}, "Kind.", "q1", "fails (1 regressed)"),
+        # It is no way out to edit what it is judged by: it failed before that.
+        ({}, "Short.", "q1", "fails (1 regressed)"),
+        # Nor to take it out, to rename it, to skip it or to expect its failure.
+        ({"c1": None}, "Kind.", "q1", GONE),
+        ({"c1": {"id": "z"}}, "Kind.", "q1", GONE),
+        ({"c1": {"skip": "later"}}, "Kind.", "q1", GONE),
+        ({"c1": {"xfail": "later"}}, "Kind.", "q1", GONE),
+    ],
+)
+def test_no_edit_turns_a_red_comparison_green(
+    suite: Suite, rows: dict[str, Any], rubric: str, wrong: str, said: str
+) -> None:
+    suite.rows("judge.jsonl", [{"reply": "VERDICT: PASS"}])
+    rows_of(suite)
+    app_of(suite, "q3")
+    suite.write(test_it=JUDGED.format(bar=0.1, rubric="Kind."))
+    suite.run("--llmeval-save=main")
+    suite.write(test_it=JUDGED.format(bar=0.1, rubric=rubric))
+    rows_of(suite, **rows)
+    app_of(suite, "q3", wrong)
+
+    result, _ = compare(suite)
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines([f"compared with main (*): {said}"])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"c0": None},
+        {"c0": {"id": "z"}},
+        {"c9": {"id": "c9", "input": "q3"}},
+        {"c0": {"context": "x"}},
+        {"c0": {"expected": "z"}},
+    ],
+    ids=["removed", "renamed", "added", "edited", "broken"],
+)
+def test_no_edit_turns_a_gate_green(suite: Suite, rows: dict[str, Any]) -> None:
+    suite.rows("judge.jsonl", [{"reply": "VERDICT: PASS"}])
+    suite.write(test_it=JUDGED.format(bar=0.8, rubric="Kind."))
+    rows_of(suite)
+    app_of(suite, "q3")
+    assert suite.run("--llmeval-save=main").ret == pytest.ExitCode.TESTS_FAILED
+    rows_of(suite, **rows)
+
+    result, report = suite.report("--llmeval-compare=main", "--llmeval-allow-missing")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert [gate["state"] for gate in report["gates"]] == ["fails"]
+
+
+def test_another_judge_leaves_nothing_to_compare(suite: Suite) -> None:
+    suite.rows("judge.jsonl", [{"reply": "VERDICT: PASS"}])
+    suite.write(test_it=JUDGED.format(bar=0.1, rubric="Kind."))
+    rows_of(suite)
+    app_of(suite, "q3")
+    suite.run("--llmeval-save=main")
+    suite.write(test_it=JUDGED.format(bar=0.1, rubric="Short."))
+
+    result, comparison = compare(suite)
+
+    assert ids(comparison["incomparable"]) == ["c0", "c1", "c2"]
+    result.stdout.fnmatch_lines(
+        [
+            "*: holds (nothing got worse in the 1 of 4 cases that can be compared)",
+            "  changed: judge in 3 cases",
+            "  3 incomparable: judge changed",
+        ]
+    )
 
 
 def test_noise_is_no_regression_under_significant(saved: Suite) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_llmeval.baseline import Comparison, Standing, Value, compare
+from pytest_llmeval.baseline import Comparison, Standing, Value, compare, decide
 
 
 def standing(case_id: str = "peru", status: str = "passed", **rest: Any) -> Standing:
@@ -26,6 +26,10 @@ def standing(case_id: str = "peru", status: str = "passed", **rest: Any) -> Stan
             **rest,
         }
     )
+
+
+def judged(by: str, value: float = 1.0) -> Value:
+    return Value(metric="exact", value=value, version=1, judge=by)
 
 
 def kinds(comparison: Comparison) -> dict[str, str]:
@@ -97,13 +101,19 @@ def test_what_the_run_did_not_look_at_is_left_out() -> None:
             {"values": {"exact": Value(metric="exact", value=1.0, version=2)}},
             "metric exact (version 1 → 2)",
         ),
-        ({"judge": "j9"}, "judge"),
+        ({"values": {"exact": judged("j9")}}, "judge (exact)"),
+        (
+            {"values": {"exact": Value(metric="f1", value=1.0, version=1)}},
+            "metric of exact (exact → f1)",
+        ),
     ],
 )
 def test_another_row_metric_or_judge_makes_a_case_incomparable(
     change: dict[str, Any], part: str
 ) -> None:
-    comparison = compare([standing(**change)], [standing()])
+    before = standing(values={"exact": judged("j1")})
+
+    comparison = compare([standing(**change)], [before])
 
     (found,) = comparison.changes
     assert (found.kind, found.parts) == ("incomparable", (part,))
@@ -114,15 +124,15 @@ def test_another_row_metric_or_judge_makes_a_case_incomparable(
     ("change", "part"),
     [
         ({"template": "t9"}, "prompt template"),
-        ({"prompt": "p9"}, "prompt"),
+        ({"prompts": ("p9",)}, "prompt"),
         ({"model": "openai:n"}, "model (openai:m → openai:n)"),
-        ({"settings": "s9"}, "address or parameters"),
+        ({"settings": ("s9",)}, "address or parameters"),
     ],
 )
 def test_another_prompt_or_model_is_named_and_compared(
     change: dict[str, Any], part: str
 ) -> None:
-    before = standing(prompt="p1")
+    before = standing(prompts=("p1",), settings=("s1",))
     now = replace(before, status="failed", **change)
 
     (found,) = compare([now], [before]).changes
@@ -131,11 +141,106 @@ def test_another_prompt_or_model_is_named_and_compared(
 
 
 def test_a_prompt_that_changed_with_its_template_is_told_once() -> None:
-    before = standing(template="t1", prompt="p1")
+    before = standing(template="t1", prompts=("p1",))
 
-    (found,) = compare([replace(before, template="t2", prompt="p2")], [before]).changes
+    (found,) = compare(
+        [replace(before, template="t2", prompts=("p2",))], [before]
+    ).changes
 
     assert found.parts == ("prompt template",)
+
+
+EXACT = Value(metric="exact", value=1.0, version=1)
+WRONG = replace(EXACT, value=0.0)
+
+
+def test_a_case_that_failed_before_its_judge_was_asked_has_regressed() -> None:
+    before = standing(
+        values={"exact": EXACT, "judge": judged("j1")}, prompts=("a", "b")
+    )
+    now = standing(status="failed", values={"exact": WRONG}, prompts=("a",))
+
+    (found,) = compare([now], [before]).changes
+
+    assert (found.kind, found.parts) == ("regressed", ())
+
+
+def test_what_a_skipped_case_was_not_asked_is_no_change() -> None:
+    before = standing(prompts=("a",), settings=("s",), status="failed")
+    now = standing(status="skipped", model=None, values={})
+
+    (found,) = compare([now], [before]).changes
+
+    assert (found.kind, found.parts, found.why) == ("incomparable", (), "skipped now")
+
+
+@pytest.mark.parametrize(
+    ("status", "values", "kind"),
+    [
+        # With one check more it still passes, or fails for that check, or for another.
+        ("passed", {"exact": EXACT, "f1": EXACT}, "same"),
+        ("failed", {"exact": EXACT, "f1": WRONG}, "incomparable"),
+        ("failed", {"exact": WRONG, "f1": WRONG}, "regressed"),
+    ],
+)
+def test_a_new_check_explains_no_more_than_it_can(
+    status: str, values: dict[str, Value], kind: str
+) -> None:
+    now, before = (
+        standing(status=status, values=values),
+        standing(values={"exact": EXACT}),
+    )
+
+    (found,) = compare([now], [before]).changes
+
+    assert (found.kind, found.parts) == (kind, ("checks (f1 new)",))
+
+
+def test_a_case_is_not_fixed_by_taking_its_check_away() -> None:
+    before = standing(status="failed", values={"exact": EXACT, "f1": WRONG})
+
+    (found,) = compare([standing(values={"exact": EXACT})], [before]).changes
+
+    assert (found.kind, found.why) == ("incomparable", "checks (f1 gone) changed")
+
+
+def test_a_renamed_case_stays_missing_and_is_explained() -> None:
+    before = [standing("old"), standing("other", row="r2")]
+    now = [standing("new"), standing("other", row="r2")]
+
+    comparison = compare(now, before)
+
+    (gone,) = comparison.of("missing")
+    assert gone.why == "not there any more; the new case new has the same row"
+    assert len(comparison.of("new")) == 1
+
+
+def test_a_row_that_several_new_cases_have_explains_nothing() -> None:
+    comparison = compare([standing("a"), standing("b")], [standing("old")])
+
+    assert comparison.of("missing")[0].why == "not there any more"
+
+
+@pytest.mark.parametrize("fail_on", ["any", "significant"])
+def test_the_decision_says_what_it_leaves_out(fail_on: str) -> None:
+    def decision(*now: Standing) -> tuple[str, str]:
+        before = [standing("a"), standing("b", row="r2")]
+        found = decide(compare(now, before), fail_on, allow_missing=False)
+        return found.state, found.reason
+
+    same, edited = standing("a"), standing("b", row="r9")
+    assert decision(same, edited) == (
+        "holds",
+        "nothing got worse in the 1 of 2 cases that can be compared",
+    )
+    assert decision(same, replace(edited, status="gated")) == (
+        "inconclusive",
+        "1 that passed fails now, and can't be compared",
+    )
+    assert decision(standing("a", row="r9"), edited) == (
+        "inconclusive",
+        "no case could be compared",
+    )
 
 
 def test_the_columns_with_replies_are_no_part_of_the_row() -> None:

@@ -12,6 +12,7 @@ from pytest_llmeval.baseline import Change
 from pytest_llmeval.report.decisions import (
     FLIPS,
     change_counts,
+    changed_text,
     drift_texts,
     gate_text,
     why_text,
@@ -109,6 +110,8 @@ def _verdict(report: Report) -> str:
 def _counts(report: Report) -> Iterator[str]:
     if report.compared is not None:
         yield from change_counts(report.compared.comparison)
+        if changed := changed_text(report.compared.comparison):
+            yield changed
 
 
 def _flips(report: Report) -> Iterator[tuple[str, str, Change, str, str]]:
