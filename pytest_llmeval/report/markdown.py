@@ -80,7 +80,9 @@ def _verdict(report: Report) -> str:
         for status in STATUSES
         if getattr(report.totals, status)
     ]
-    return ", ".join(counts) or "no case ran"
+    found = ", ".join(counts) or "no case ran"
+    is_cut = report.run.get("interrupted")
+    return f"{found}; the run was interrupted" if is_cut else found
 
 
 def _table(report: Report) -> Iterator[str]:

@@ -36,9 +36,9 @@ def test_what_got_worse_is_listed_with_its_check_and_opens(mixed_page: Page) -> 
     rows = mixed_page.get_by_label("Cases that changed").locator("tbody tr")
 
     assert rows.all_inner_texts() == [
-        "regressed\ttest_a.py::test_cities[peru]\tf1 = 0.20, below the bar of 0.6"
+        "regressed\ttest_cities[peru]\tf1 = 0.20, below the bar of 0.6"
         "\tdata.jsonl:2\tprompt, model, row and metric are the same",
-        "fixed\ttest_a.py::test_cities[france]\t"
+        "fixed\ttest_cities[france]\t"
         "\tdata.jsonl:2\tprompt, model, row and metric are the same",
     ]
     rows.first.get_by_role("button").click()

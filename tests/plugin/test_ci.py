@@ -131,9 +131,11 @@ def test_an_interrupted_run_can_still_be_reported(
     monkeypatch.chdir(rows.path)
     capsys.readouterr()
 
-    status = main(["report", "last", "-o", "out/r.html", "-o", "r.csv"])
+    status = main(["report", "last", "-o", "out/r.html", "-o", "r.csv", "-o", "r.md"])
 
     assert status == 0
     assert "has the 1 cases that had ended" in capsys.readouterr().err
     assert "interrupted" in (rows.path / "out" / "r.html").read_text("utf-8")
     assert (rows.path / "r.csv").read_text("utf-8").count("\n") == 2
+    title = "### llmeval: 1 passed; the run was interrupted\n"
+    assert (rows.path / "r.md").read_text("utf-8").startswith(title)
