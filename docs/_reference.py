@@ -262,14 +262,32 @@ def _function(
 ) -> Iterator[str]:
     signature = inspect.signature(function)
     parameters = list(signature.parameters.values())[drop_self:]
-    shown = str(signature.replace(parameters=parameters))
-    shown = re.sub(r"(: |-> )'([^']*)'", r"\1\2", shown)  # annotations are texts
-    shown = re.sub(r"<object object at \w+>", "...", shown)  # "not given"
     yield f"{'#' * level} `{name}`\n"
     yield "```text"
-    yield f"{name}{shown}"
+    yield _signature(name, signature.replace(parameters=parameters))
     yield "```\n"
     yield from _docstring(inspect.cleandoc(function.__doc__ or ""))
+
+
+def _signature(name: str, signature: inspect.Signature) -> str:
+    """Return a signature, a parameter a line where it is long."""
+    shown = _said(f"{name}{signature}")
+    if len(shown) <= 88:
+        return shown
+    lines, is_keyword_only = [], False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not is_keyword_only:
+            lines.append("    *,")
+            is_keyword_only = True
+        lines.append(f"    {_said(str(parameter))},")
+    end = shown[shown.rindex(")") :]
+    return "\n".join([f"{name}(", *lines, end])
+
+
+def _said(text: str) -> str:
+    """Return a signature's text without quotes around annotations, and for people."""
+    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)
+    return re.sub(r"<object object at \w+>", "...", text)  # "not given"
 
 
 def _docstring(text: str) -> Iterator[str]:
@@ -279,11 +297,14 @@ def _docstring(text: str) -> Iterator[str]:
     for title, body in zip(parts[1::2], parts[2::2], strict=True):
         words = {"Args": "Arguments", "Raises": "Raises", "Returns": "Returns"}[title]
         yield f"{words}:\n"
+        if title == "Returns":
+            yield f"- {_one_line(body)}\n"
+            continue
         items = re.split(r"\n(?=    \S)", body.rstrip())
         for item in items:
             line = _one_line(item)
             head, colon, rest = line.partition(": ")
-            if title == "Returns" or not colon:
+            if not colon:
                 yield f"- {line}"
             else:
                 yield f"- `{head.lstrip('*')}`: {rest}"
