@@ -17,6 +17,7 @@ from pytest_llmeval.cli import (
     compare,
     generate,
     init,
+    merge,
     model,
     report,
     schema,
@@ -26,7 +27,10 @@ from pytest_llmeval.errors import LLMEvalError, UserError
 
 __all__ = ["main", "parser"]
 
-_COMMANDS = (cache, calibrate, check, compare, generate, init, model, report, schema)
+_COMMANDS = (
+    *(cache, calibrate, check, compare, generate, init),
+    *(merge, model, report, schema),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

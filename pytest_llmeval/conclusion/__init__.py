@@ -11,6 +11,8 @@ from pytest_llmeval.conclusion._collected import Collected
 from pytest_llmeval.conclusion._conclude import Conclusion, conclude
 from pytest_llmeval.conclusion._gates import quality_gates
 from pytest_llmeval.conclusion._journal import Aggregates, KeptRun
+from pytest_llmeval.conclusion._merge import merged
+from pytest_llmeval.conclusion._save import save_baseline
 from pytest_llmeval.conclusion._terms import Ended, Terms
 
 __all__ = [
@@ -21,5 +23,7 @@ __all__ = [
     "KeptRun",
     "Terms",
     "conclude",
+    "merged",
     "quality_gates",
+    "save_baseline",
 ]

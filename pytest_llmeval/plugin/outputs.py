@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_llmeval.conclusion import Aggregates, KeptRun
-from pytest_llmeval.plugin.against import save
+from pytest_llmeval.conclusion import Aggregates, KeptRun, save_baseline
 from pytest_llmeval.plugin.failures import Failures
 from pytest_llmeval.plugin.github import append_summary
 from pytest_llmeval.plugin.recordings import RecordingWriter, drops_unused
@@ -24,7 +23,7 @@ from pytest_llmeval.plugin.variants import label_of
 from pytest_llmeval.report import files
 from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.model import Report
-from pytest_llmeval.store.runs import Journal
+from pytest_llmeval.store.journal import Journal
 from pytest_llmeval.types import Record
 
 if TYPE_CHECKING:
@@ -211,7 +210,15 @@ class Outputs:
         name = self._runtime.settings.save
         if name is None:
             return
-        note, is_saved = save(self._config, self, self._runtime, name)
+        note, is_saved = save_baseline(
+            name,
+            list(self.records.values()),
+            self.header(),
+            self._runtime.collected,
+            root=self._runtime.root,
+            force="--llmeval-save-force",
+            is_forced=self._runtime.settings.save_force,
+        )
         if is_saved:
             self.notes.append(note)
         else:

@@ -11,23 +11,18 @@ last one counts.
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Mapping, Set
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from pytest_llmeval.errors import UserError
-from pytest_llmeval.store.lines import parse, prepare_home, strict_json
+from pytest_llmeval.store.lines import parse
 from pytest_llmeval.types import Record, Sample
 
 __all__ = [
     "FORMAT",
-    "KEPT",
-    "Journal",
     "StoredRun",
     "find_run",
     "read_run",
@@ -35,108 +30,10 @@ __all__ = [
 ]
 
 FORMAT: Final = 1
-#: How many runs are kept.
-KEPT: Final = 20
-
 #: Names of ours: other files in the folder are never deleted.
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z-[0-9a-f]{8}\.jsonl")
 _TEXTS = ("nodeid", "test", "case_id", "status", "reason", "rerun")
 _SAMPLE_KEYS = frozenset(field.name for field in fields(Sample))
-
-
-class Journal:
-    """Writes a run to disk as it goes. Made by `Journal.open`.
-
-    A folder that can't be written or a full disk never stops a run: `trouble` then says
-    what happened, and nothing more is written.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.trouble: str | None = None
-        """One sentence for the person at the terminal, None when all is well."""
-        self._descriptor: int | None = None
-
-    @classmethod
-    def open(
-        cls,
-        directory: Path,
-        header: Mapping[str, Any],
-        *,
-        needed: Set[Path] = frozenset(),
-    ) -> Self:
-        """Begin a run and delete the oldest ones.
-
-        Args:
-            directory: The ``.llmeval`` of the root directory; made where missing.
-            header: What is known of the run before its first case.
-            needed: Earlier runs that this one still reads: they stay.
-        """
-        now = datetime.now(UTC)
-        stamp = f"{now:%Y-%m-%dT%H%M%S}.{now.microsecond // 1000:03d}Z"
-        name = f"{stamp}-{os.urandom(4).hex()}.jsonl"
-        journal = cls(directory / "runs" / name)
-        try:
-            prepare_home(directory)
-            journal._create(needed)
-        except OSError as exc:
-            journal._give_up(exc)
-        journal._write({"format": FORMAT, "kind": "run", **header})
-        return journal
-
-    def append(self, record: Mapping[str, Any]) -> None:
-        """Keep a case that has ended.
-
-        Args:
-            record: The data of `Record.to_json`, its secrets removed.
-        """
-        self._write({"kind": "case", **record})
-
-    def close(self, footer: Mapping[str, Any]) -> None:
-        """End the run: what is known only now goes into the footer."""
-        self._write({"kind": "end", **footer})
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is None:
-            return
-        try:
-            os.close(descriptor)
-        except OSError as exc:  # some file systems tell only now that they are full
-            self._give_up(exc)
-
-    def _create(self, needed: Set[Path]) -> None:
-        self.path.parent.mkdir(exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
-        # Windows would turn each line feed into two characters.
-        flags |= getattr(os, "O_BINARY", 0)
-        self._descriptor = os.open(self.path, flags, 0o666)
-        others = [path for path in run_files(self.path.parent) if path != self.path]
-        for path in others[KEPT - 1 :]:
-            if path not in needed:
-                with suppress(OSError):  # in use, or another run has deleted it
-                    path.unlink()
-
-    def _write(self, data: Mapping[str, Any]) -> None:
-        if self._descriptor is None:
-            return
-        line = f"{strict_json(data)}\n".encode()
-        try:
-            written = os.write(self._descriptor, line)
-            if written < len(line):
-                message = f"only {written} of {len(line)} bytes were written"
-                raise OSError(message)
-        except OSError as exc:
-            self._give_up(exc)
-
-    def _give_up(self, exc: OSError) -> None:
-        self.trouble = (
-            f"could not write the journal of this run, {str(self.path)!r}: "
-            f"{exc.strerror or exc}; the run goes on, but what needs its journal "
-            f"(comparing, resuming) will not find it whole"
-        )
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            with suppress(OSError):
-                os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_llmeval.store.runs import KEPT, run_files
+from pytest_llmeval.store.journal import KEPT
+from pytest_llmeval.store.runs import run_files
 
 if TYPE_CHECKING:
     from tests.conftest import Suite

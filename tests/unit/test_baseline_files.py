@@ -25,7 +25,7 @@ from pytest_llmeval.baseline import (
     write_baseline,
 )
 from pytest_llmeval.errors import ConfigError, UserError
-from pytest_llmeval.store.runs import Journal
+from pytest_llmeval.store.journal import Journal
 from pytest_llmeval.types import Record
 
 

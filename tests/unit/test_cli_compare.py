@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_llmeval.cli import main
-from pytest_llmeval.store.runs import Journal
+from pytest_llmeval.store.journal import Journal
 from pytest_llmeval.types import Record
 
 

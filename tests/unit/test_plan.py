@@ -16,9 +16,9 @@ from pytest_llmeval.config import Config, Limits, parse_spec
 from pytest_llmeval.report.lines import Page
 from pytest_llmeval.report.plan import PlannedTest, plan_line, plan_lines
 from pytest_llmeval.store.cache import Cache, Reply
+from pytest_llmeval.store.journal import Journal
 from pytest_llmeval.store.last import last_cases
 from pytest_llmeval.store.recordings import Entry, recording_path
-from pytest_llmeval.store.runs import Journal
 from pytest_llmeval.types import Mode
 
 

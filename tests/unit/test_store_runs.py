@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from pytest_llmeval.errors import UserError
-from pytest_llmeval.store.runs import KEPT, Journal, read_run, run_files
+from pytest_llmeval.store.journal import KEPT, Journal
+from pytest_llmeval.store.runs import read_run, run_files
 from pytest_llmeval.types import Record, Sample
 
 HEADER = '{"format": 1, "kind": "run"}\n'
