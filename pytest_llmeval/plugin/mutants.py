@@ -19,11 +19,13 @@ from pytest_llmeval.evaluate import wrong_replies
 from pytest_llmeval.plugin._internals import parameters
 from pytest_llmeval.plugin.bodies import call_body
 from pytest_llmeval.plugin.survivors import Survivors
+from pytest_llmeval.plugin.task_item import TaskItem
 from pytest_llmeval.recorder import SampleRun, begin, current_sample
 from pytest_llmeval.types import Call, Case, Check, Response, as_text
 
 if TYPE_CHECKING:
     from pytest_llmeval.plugin.run import Run
+    from pytest_llmeval.plugin.siblings import Evaluation
 
 __all__ = ["Mutants"]
 
@@ -44,18 +46,29 @@ class Mutants:
         self._survivors = Survivors()
         self._said: dict[str, str] = {}
         """Of each test, what was said last in a case of it."""
+        self._unchecked: dict[str, bool] = {}
+        """Tasks that check nothing of a reply: gates and comparisons judge them."""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_pyfunc_call(
-        self, pyfuncitem: pytest.Function
-    ) -> Generator[None, Any, Any]:
+    def pytest_pyfunc_call(self, pyfuncitem: Evaluation) -> Generator[None, Any, Any]:
         """Try the checks of a body that has passed."""
         result = yield
+        self._try(pyfuncitem)
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Try the checks of a YAML task's case that has passed."""
+        result = yield
+        if isinstance(item, TaskItem) and item.has_checks:
+            self._try(item)
+        return result
+
+    def _try(self, item: Evaluation) -> None:
         sample = current_sample()
         if sample is not None:
-            pyfuncitem.stash[_FOUND] = list(self._tried(pyfuncitem, sample))
+            item.stash[_FOUND] = list(self._tried(item, sample))
             begin(sample)
-        return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -66,11 +79,15 @@ class Mutants:
         if call.when == "call" and _FOUND in item.stash:
             report.llmeval_mutants = item.stash[_FOUND]  # type: ignore[attr-defined]
             del item.stash[_FOUND]
+        if call.when == "call" and isinstance(item, TaskItem) and not item.has_checks:
+            report.llmeval_unchecked = True  # type: ignore[attr-defined]
         return report
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what was found; also what workers send."""
+        if getattr(report, "llmeval_unchecked", False) and not self._run.is_worker:
+            self._unchecked[report.nodeid.partition("[")[0].partition("::")[2]] = True
         found = getattr(report, "llmeval_mutants", None)
         if found is not None and not self._run.is_worker:
             self._survivors.add(report.nodeid.partition("[")[0], found)
@@ -81,6 +98,11 @@ class Mutants:
     ) -> Generator[None, Any, Any]:
         """Fail a run with an assertion that checks nothing."""
         if not self._run.is_worker:
+            if self._unchecked:
+                self._run.outputs.note(
+                    f"--llmeval-mutate: left alone, for they have no checks of replies: "
+                    f"{', '.join(self._unchecked)}"
+                )
             self._run.outputs.known["mutants"] = self._survivors.to_json()
             if self._survivors.vacuous and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -102,9 +124,7 @@ class Mutants:
 
     # --- a case ----------------------------------------------------------------------
 
-    def _tried(
-        self, item: pytest.Function, sample: SampleRun
-    ) -> Iterator[dict[str, Any]]:
+    def _tried(self, item: Evaluation, sample: SampleRun) -> Iterator[dict[str, Any]]:
         """Yield what became of each kind of wrong reply."""
         role, replies = _replies(sample.calls)
         if not replies or not _can_run_again(item):
@@ -130,11 +150,12 @@ class Mutants:
                     check.name: None if _is_unasked(check) else check.passed is True
                     for check in mutant.checks
                     # A check of money or time says nothing about a text.
-                    if check.response is not None or _is_unasked(check)
+                    if (check.response is not None and _is_held(check))
+                    or _is_unasked(check)
                 },
             }
 
-    def _other(self, item: pytest.Function, case: Case) -> str | None:
+    def _other(self, item: Evaluation, case: Case) -> str | None:
         """Return what is right in another case of the test, else what was said there."""
         own = _expected(case)
         siblings = [
@@ -193,17 +214,17 @@ def _stand_in(
     return reply
 
 
-def _can_run_again(item: pytest.Function) -> bool:
+def _can_run_again(item: Evaluation) -> bool:
     is_claimed = any(item.get_closest_marker(name) for name in ("asyncio", "anyio"))
     return not (is_claimed and inspect.iscoroutinefunction(item.obj))
 
 
-def _raised(item: pytest.Function) -> BaseException | None:
+def _raised(item: Evaluation) -> BaseException | None:
     """Run the body, and return what ended it early."""
     names = inspect.signature(item.obj).parameters
     arguments = {name: item.funcargs[name] for name in names if name in item.funcargs}
     try:
-        if call_body(item) is None:
+        if isinstance(item, TaskItem) or call_body(item) is None:
             item.obj(**arguments)
     except (Exception, pytest.fail.Exception, pytest.skip.Exception) as exc:  # noqa: BLE001
         return exc
@@ -221,6 +242,11 @@ def _is_unasked(check: Check) -> bool:
     return check.cause in _UNASKED or (
         check.cause == "judge" and check.metric in {"judge", "pairwise"}
     )
+
+
+def _is_held(check: Check) -> bool:
+    """Whether a check's value is held against a bar, and not only kept."""
+    return check.passed is not None or check.cause is not None
 
 
 def _accepted(errors: int, checks: Sequence[Check]) -> bool | None:

@@ -85,6 +85,7 @@ class TaskFile(pytest.File):
                     case=case,
                     body=body,
                     task=task.name,
+                    has_checks=task.has_checks,
                     index=index,
                     pins=tuple(mark.mark for mark in marks if mark.name == "llmeval"),
                 )

@@ -34,6 +34,7 @@ class TaskItem(pytest.Item):
         task: The task's name.
         index: Of the item in its task.
         pins: Marks of the model and prompt it runs with, where there are several.
+        has_checks: Whether the body checks anything of a reply.
     """
 
     def __init__(
@@ -44,12 +45,14 @@ class TaskItem(pytest.Item):
         task: str,
         index: int,
         pins: tuple[pytest.Mark, ...],
+        has_checks: bool,
         **arguments: Any,
     ) -> None:
         super().__init__(**arguments)
         self.obj: Callable[..., None] = body
         self.function: Callable[..., None] = body
         self.originalname = task
+        self.has_checks = has_checks
         self.funcargs = {"case": case}
         # Not `callspec`: pytest would take it for its own.
         self.task_parameters = _Parameters(

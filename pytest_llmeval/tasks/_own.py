@@ -55,6 +55,7 @@ def own_task(top: Section, name: str, path: Path, options: TaskOptions) -> Task:
         run=run,
         keywords=keywords,
         uses=frozenset(uses),
+        has_checks=bool(checks) or "kind" in keywords,
     )
 
 

@@ -50,6 +50,8 @@ class Task:
     """What the llmeval marker of a test function would say."""
     aggregations: Mapping[str, Callable[[list[Any]], Any]] = field(default_factory=dict)
     """Functions of its own that put the values of a check together, by their names."""
+    has_checks: bool = False
+    """Whether `run` checks anything of a reply."""
     needs_likelihood: bool = False
     """Whether it asks how likely given texts are, which few models say."""
     uses: frozenset[str] = frozenset({"generator"})

@@ -262,3 +262,43 @@ def test_capitals(case, generator, judge):
     result = capitals.run("--llmeval-mode=replay", "--llmeval-mutate")
 
     assert section(result)[0] == "test_capitals: 7 of 10 wrong replies were caught"
+
+
+def test_checks_of_yaml_tasks_are_tried_too(capitals: Suite) -> None:
+    capitals.write(
+        taskapp_py="def answer(prompt):\n    return {'France': 'Paris', 'Peru': 'Lima'}[prompt]\n",
+        llmeval_yaml="generator: python:taskapp:answer\n",
+    )
+    capitals.pytester.syspathinsert()
+    dataset = (
+        "dataset: [{input: France, expected: Paris}, {input: Peru, expected: Lima}]"
+    )
+    checks = {
+        "strict": "checks: [exact]",
+        "lax": "checks: [regex: '(?s).*']",
+        "none": "",
+    }
+    for name, text in checks.items():
+        path = capitals.path / f"{name}.llmeval.yaml"
+        path.write_text(f"{dataset}\n{text}\n", "utf-8")
+    (capitals.path / "rows.jsonl").write_text(
+        '{"q": "France", "a": "Paris"}\n', "utf-8"
+    )
+    (capitals.path / "eval.llmeval.yaml").write_text(
+        "dataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\n"
+        "test_split: test\ndoc_to_text: q\ndoc_to_target: a\n"
+        "metadata: {llmeval: {checks: [{contains: {expected: Paris}}]}}\n",
+        "utf-8",
+    )
+
+    result = capitals.run("--llmeval-mutate")
+
+    assert result.ret == 1
+    lines = {line.partition(":")[0]: line for line in section(result)}
+    assert "0 of " in lines["lax"]
+    assert lines["strict"].endswith("wrong replies were caught")
+    assert "strict: 10 of 10" in lines["strict"]
+    assert lines["eval"].startswith("eval: ")
+    result.stdout.fnmatch_lines(
+        ["--llmeval-mutate: left alone, for they have no checks of replies: none"]
+    )

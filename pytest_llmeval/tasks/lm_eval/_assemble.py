@@ -180,6 +180,7 @@ def _task(keys: Keys, path: Path, options: TaskOptions, name_of: Any) -> Task:
         cases=cases,
         run=run,
         keywords=own_keys.keywords,
+        has_checks=bool(own_keys.checks),
         needs_likelihood=kind != "generate_until",
         uses=frozenset(
             {"generator"} | {"judge" for c in own_keys.checks if c.asks_judge}
