@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pytest_llmeval.clients._base import Request
 from pytest_llmeval.errors import UnscoredError, did_you_mean
@@ -15,6 +15,8 @@ __all__ = ["ColumnBackend"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnBackend:
     """Answers each case with the text of one of its columns."""
+
+    never_waits: ClassVar[bool] = True
 
     name: str
     column: str

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.util import find_spec
 from math import fsum
 from typing import Any, Final
@@ -140,6 +141,7 @@ def _is_listed(entry: ModelEntry) -> bool:
     return entry.base_url is None or not _is_private(entry.base_url)
 
 
+@cache
 def _is_private(base_url: str) -> bool:
     """Return whether an address is in one's own network: no list has it."""
     from ipaddress import ip_address

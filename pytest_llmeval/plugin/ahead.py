@@ -36,6 +36,11 @@ __all__ = ["Ahead"]
 #: How many times the width may have begun, or be about to, and not be collected: enough
 #: to go on while the case whose turn it is waits for a server that says "in a second".
 _LEAD: Final = 16
+#: Bodies that take longer in their own turn wait for something, and the next ones run
+#: ahead: two in a row, for the first one of all loads recordings and templates. Below, a
+#: thread would cost more than it saves.
+_QUICK_SECONDS: Final = 0.05
+_SLOW_BODIES: Final = 2
 _SECONDS = pytest.StashKey[float]()
 _ALONE = pytest.StashKey[str]()
 
@@ -64,6 +69,10 @@ class Ahead:
         self._watch = Watch()
         self._groups: dict[tuple[int, str | None], Group | None] = {}
         self._started: dict[pytest.Item, _Started] = {}
+        self._ahead = 0
+        """How many bodies have begun, or are about to, before their items' turns."""
+        self._in_turn: pytest.Item | None = None
+        """What runs in its own turn because nothing it asks has to be waited for."""
         self._upcoming: Upcoming | None = None
         self._waiting = Waiting(run.config)
         self._tally = Tally()
@@ -76,16 +85,17 @@ class Ahead:
         if self._upcoming is None:
             self._upcoming = Upcoming(item.session)
         self._upcoming.begin(item)
-        if not self._routes.are_open and self._group(item) is not None:
+        group = self._group(item)
+        if not self._routes.are_open and group is not None and group.pace != "quick":
             self._routes.open(log_level(item.config))
             self._routes.cover()  # the streams that are there while nothing is captured
         try:
             return (yield)
         finally:
-            left = self._started.pop(item, None)
+            left = self._taken(item)
             if left is not None:  # its set-up failed, or skipped it
                 self._drop(left)
-            if self._groups.get(_key(item)) is not None:
+            if group is not None:
                 self._tally.ended += 1
             if not self._started:
                 self._routes.close()
@@ -116,9 +126,11 @@ class Ahead:
             True, or None when the item is to run in the main thread, as ever.
         """
         __tracebackhide__ = True
-        started = self._started.pop(item, None)
+        started = self._taken(item)
         group = self._group(item)
         if group is None:
+            return None
+        if started is None and self._is_over_at_once(item, group):
             return None
         if not self._may_run_beside(item, group):
             if started is not None:
@@ -149,6 +161,14 @@ class Ahead:
         report: pytest.TestReport = yield
         if call.when == "call" and _ALONE in item.stash:
             report.llmeval_alone = item.stash[_ALONE]  # type: ignore[attr-defined]
+        if call.when == "call" and item is self._in_turn:
+            self._in_turn = None
+            group = self._group(item)
+            if group is not None:
+                is_slow = call.duration > _QUICK_SECONDS
+                group.slow_bodies = group.slow_bodies + 1 if is_slow else 0
+                if group.slow_bodies >= _SLOW_BODIES:
+                    group.pace = "slow"
         if call.when == "call" and _SECONDS in item.stash:
             report.duration = item.stash[_SECONDS]
             del item.stash[_SECONDS]
@@ -160,6 +180,7 @@ class Ahead:
         for started in self._started.values():
             started.samples.close()
         self._started.clear()
+        self._ahead = 0
         self._engine.close()
         self._routes.close()
         return (yield)
@@ -214,6 +235,19 @@ class Ahead:
         group.is_proven = True
         return True
 
+    def _is_over_at_once(self, item: Evaluation, group: Group) -> bool:
+        """Return whether a body that has not begun is to run in its own turn, as ever."""
+        plan = self._run.samples_of(item).run.plan
+        if group.pace != "slow" and self._runtime.answers_at_once(plan, group.own):
+            group.pace = "quick"
+            self._in_turn = item
+            return True
+        if group.pace == "quick":
+            # Another model: nothing is led away yet that a body ahead would write.
+            group.pace = "unknown"
+            return True
+        return False
+
     def _begin_own(self, item: Evaluation, group: Group) -> _Started:
         given = {name: item.funcargs[name] for name in group.arguments}
         started = self._prepared(item, group, given, self._run.samples_of(item))
@@ -223,20 +257,23 @@ class Ahead:
 
     def _begin(self, item: Evaluation, started: _Started) -> None:
         self._started[item] = started
-        self._submit(started)
-
-    def _submit(self, started: _Started) -> None:
+        self._ahead += len(started.bodies)
         for body in started.bodies:
             self._engine.submit(body)
+
+    def _taken(self, item: pytest.Item) -> _Started | None:
+        """Return what has begun of an item, which is its own to end now."""
+        started = self._started.pop(item, None)
+        if started is not None:
+            self._ahead -= len(started.bodies)
+        return started
 
     def _following(
         self, item: Evaluation, group: Group
     ) -> Iterator[tuple[Evaluation, _Started]]:
         """Yield the siblings to begin now, as many as there is room for."""
         assert self._upcoming is not None
-        room = self._lead(item, group) - sum(
-            len(started.bodies) for started in self._started.values()
-        )
+        room = self._lead(item, group) - self._ahead
         if room <= 0 or self._runtime.is_spent():
             return
         for sibling in siblings(item, group, self._upcoming, self._group):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -19,10 +19,17 @@ from typing import Any
 import pytest
 
 from pytest_llmeval import tasks
-from pytest_llmeval.clients import Backend, Clients, Owner, Spending, remove_shared
+from pytest_llmeval.clients import (
+    Backend,
+    Clients,
+    Owner,
+    Spending,
+    never_waits,
+    remove_shared,
+)
 from pytest_llmeval.conclusion import Collected
 from pytest_llmeval.config import Config, load_config
-from pytest_llmeval.errors import ConfigError, UnscoredError
+from pytest_llmeval.errors import ConfigError, UnscoredError, UserError
 from pytest_llmeval.evaluate import Generator, Judge, StoredReplies
 from pytest_llmeval.gates import asks_for_estimate, scoped_gate
 from pytest_llmeval.kinds import kind_use
@@ -127,6 +134,25 @@ class Runtime:
         # Named as what workers share of limits, and removed with it.
         name = f"limits-{owner.process}-{owner.run}.spent"
         return Spending(budget, self.root / ".llmeval" / name)
+
+    def answers_at_once(self, plan: Plan, fixtures: Collection[str]) -> bool:
+        """Return whether the models of a test answer without being waited for.
+
+        Recordings do, and columns of the dataset.
+
+        Args:
+            plan: What holds for the test's cases.
+            fixtures: Those of ours it uses; none of a task, which says no more.
+        """
+        roles = {"generator": plan.generator, "judge": plan.judge}
+        used = roles.keys() & fixtures if fixtures else roles.keys()
+        specs = [roles[role] for role in used if roles[role] is not None]
+        try:
+            return bool(specs) and all(
+                never_waits(self.clients.backend(spec)) for spec in specs
+            )
+        except UserError:
+            return False  # told where it is asked
 
     def is_spent(self) -> bool:
         """Return whether the budget is spent: nothing more begins."""

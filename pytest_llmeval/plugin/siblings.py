@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -77,6 +77,11 @@ def is_async(function: Any) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
 
 
+#: Whether the bodies of a function are over at once, in their own turn: "quick" where
+#: nothing they ask has to be waited for, "slow" where one took its time all the same.
+Pace = Literal["unknown", "quick", "slow"]
+
+
 @dataclass(slots=True, kw_only=True)
 class Group:
     """The cases of one test function that share all but their own parameters."""
@@ -94,6 +99,9 @@ class Group:
     """Whether a case of it has been set up, and nothing spoke against."""
     has_several: bool = False
     """Whether a case of it has run already."""
+    pace: Pace = "unknown"
+    slow_bodies: int = 0
+    """How many in a row took their time in their own turn."""
     frontier: int = 0
     """Position of the next item to look at."""
     direct: set[str] = field(default_factory=set)

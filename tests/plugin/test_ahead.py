@@ -501,3 +501,50 @@ def test_a(case, generator, shared):
     ahead.run("--llmeval-concurrency=2").assert_outcomes(passed=6)
 
     assert sorted(ran(ahead)) == ["c0", "c1", "c1", "c2", "c3", "c3", "c4", "c5"]
+
+
+COLUMN = """
+ROWS = [{"id": f"c{n}", "reply": str(n), "expected": str(n)} for n in range(6)]
+
+@pytest.mark.llmeval(ROWS, generator="column:reply")
+def test_it(case, generator):
+    app.note(case.id)
+    assert_exact(generator(case), case)
+"""
+
+
+def test_a_body_that_waits_for_nothing_runs_in_its_own_turn(ahead: Suite) -> None:
+    ahead.write(test_quick=HEAD + COLUMN)
+
+    ahead.run().assert_outcomes(passed=6)
+
+    assert in_main_thread(ahead) == {f"c{n}" for n in range(6)}
+
+
+def test_bodies_that_take_their_time_all_the_same_run_ahead(
+    ahead: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Slower than this is any body.
+    monkeypatch.setattr("pytest_llmeval.plugin.ahead._QUICK_SECONDS", -1.0)
+    ahead.write(test_slow=HEAD + COLUMN)
+
+    ahead.run().assert_outcomes(passed=6)
+
+    # Two tell; the last one has no sibling left to run beside.
+    assert in_main_thread(ahead) == {"c0", "c1"}
+
+
+def test_a_case_of_another_model_that_has_to_be_waited_for_runs_ahead_again(
+    ahead: Suite,
+) -> None:
+    text = COLUMN.replace(
+        'generator="column:reply"', 'generator=["column:reply", "python:app:same"]'
+    )
+    ahead.write(
+        app=f"{APP}\ndef same(prompt):\n    return prompt\n",
+        test_matrix=HEAD + text.replace('"reply": str(n)', '"reply": str(n), "input": str(n)'),
+    )  # fmt: skip
+
+    ahead.run().assert_outcomes(passed=12)
+
+    assert len(ran(ahead)) == 12
