@@ -166,7 +166,8 @@ class Run:
                 file, line, _ = report.location  # and not where we said so
                 report.longrepr = (file, (line or 0) + 1, f"Skipped: {outcome.reason}")
             self._attach(report, item, samples, outcome)
-            summary.add_section(report, samples.shown, error)
+            is_verbose = self.config.get_verbosity() > 1
+            summary.add_sections(report, samples.shown, error, is_verbose=is_verbose)
             counted = samples.headline(outcome.status)
             if counted or isinstance(error, EvalAssertionError | UnscoredError):
                 name_crash(report, f"{counted}{outcome.reason}")

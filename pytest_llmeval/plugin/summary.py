@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,13 +23,15 @@ from pytest_llmeval.plugin.options import as_option_arguments
 from pytest_llmeval.plugin.runtime import nodeid_from_here
 from pytest_llmeval.recorder import SampleRun
 from pytest_llmeval.report import terminal
+from pytest_llmeval.report.capsule import whole_texts
 from pytest_llmeval.report.model import Report
+from pytest_llmeval.types import Record
 
 if TYPE_CHECKING:
     from pytest_llmeval.plugin.run import Run
 
 __all__ = [
-    "add_section",
+    "add_sections",
     "is_unscored",
     "write_report",
     "write_short_lines",
@@ -43,28 +45,52 @@ def is_unscored(report: Any) -> bool:
     return report.outcome == "failed" and data.get("status") == "unscored"
 
 
-def add_section(
-    report: pytest.TestReport, sample: SampleRun, error: BaseException | None
+def add_sections(
+    report: pytest.TestReport,
+    sample: SampleRun,
+    error: BaseException | None,
+    *,
+    is_verbose: bool,
 ) -> None:
-    """Put row and rerun command, and the diffs of plain asserts, on a failed report.
+    """Put on a failed report what its own text does not have.
 
-    The helpers' own errors hold all that. A plain ``assert f1(...) >= 0.6`` shows a
-    diff only where pytest's assertion hook is on, which it isn't always.
+    Args:
+        report: Of a case.
+        sample: The run of its body that stands for it.
+        error: What it ended with.
+        is_verbose: Whether that is all there is, uncut.
     """
-    if report.outcome != "failed" or isinstance(error, EvalAssertionError):
+    if report.outcome != "failed":
         return
-    lines: list[str] = []
+    # The helpers' own errors hold row, command and diff.
+    if not isinstance(error, EvalAssertionError) and (
+        lines := list(_missing_lines(sample, error))
+    ):
+        report.sections.insert(0, ("llmeval", "\n".join(lines)))
+    if is_verbose:
+        record = Record.from_json(report.llmeval)
+        for name, text in whole_texts(record):
+            if text:
+                report.sections.append((f"llmeval: {name}", text))
+
+
+def _missing_lines(sample: SampleRun, error: BaseException | None) -> Iterator[str]:
+    """Yield the diffs of plain asserts, row and rerun command.
+
+    A plain ``assert f1(...) >= 0.6`` shows a diff only where pytest's assertion hook is
+    on, which it isn't always.
+    """
     if isinstance(error, AssertionError):
         failed = [check for check in sample.checks if check.passed is False]
         for check in failed[-1:]:
-            lines += [headline(check), *explain_check(check)]
+            yield headline(check)
+            yield from explain_check(check)
     if isinstance(error, UnscoredError):
         # What a judge could not decide on, and by which rubric.
         for check in (c for c in sample.checks if c.metric in {"judge", "pairwise"}):
-            lines += explain_check(check) if check.passed is None else []
-    lines += where_lines(sample.run)
-    if lines:
-        report.sections.insert(0, ("llmeval", "\n".join(lines)))
+            if check.passed is None:
+                yield from explain_check(check)
+    yield from where_lines(sample.run)
 
 
 def write_unscored(reporter: pytest.TerminalReporter) -> None:

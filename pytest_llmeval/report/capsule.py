@@ -10,16 +10,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from pytest_llmeval.diffs import printable
+from pytest_llmeval.diffs import printable, word_diff
 from pytest_llmeval.report.curl import curl_command
 from pytest_llmeval.types import Record, as_text
 
-__all__ = ["capsule_files"]
+__all__ = ["capsule_files", "whole_texts"]
 
 #: Characters of a file; of a longer text the middle is left out.
 _LONGEST: Final = 200_000
 #: Of one call: a file has room for several.
 _OF_A_CALL: Final = 60_000
+#: Characters that a check's own explanation holds whole, and that are compared at most.
+_SHORT: Final = 300
+_DIFFED: Final = 20_000
+_DIFF_LINES: Final = 400
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 _CONTENTS: Final = {
@@ -47,15 +51,23 @@ def capsule_files(
     """
     files = {
         "traceback.txt": _inert(_COLOUR.sub("", traceback)),
-        "request.txt": _pieces(_requests(record)),
-        "reply.txt": _pieces(_replies(record)),
-        "judge.txt": _pieces(_judged(record)),
-        "diff.txt": _pieces(_diffs(record)),
+        **{f"{name}.txt": text for name, text in whole_texts(record)},
         "curl.sh": _commands(record),
         "answers.jsonl": answers,
     }
     files = {name: text for name, text in files.items() if text.strip()}
     return {"failure.txt": _summary(record, files, offline, moment), **files}
+
+
+def whole_texts(record: Record) -> Iterator[tuple[str, str]]:
+    """Yield what was asked, replied, judged, and what differs, each with its name.
+
+    Longer than a failure's own text by far, but not endless.
+    """
+    yield "request", _pieces(_requests(record))
+    yield "reply", _pieces(_replies(record))
+    yield "judge", _pieces(_judged(record))
+    yield "diff", _pieces(_diffs(record))
 
 
 def _summary(record: Record, files: Iterable[str], offline: str, moment: str) -> str:
@@ -122,10 +134,18 @@ def _diffs(record: Record) -> Iterator[tuple[str, str]]:
             bar = f"{check['operator']} {check['threshold']}"
             value = "unscored" if check["value"] is None else check["value"]
             lines = [f"{value}, and should be {bar}", as_text(check["reason"])]
-            yield (
-                _line(check["name"]),
-                "\n".join([*filter(None, lines), *(check.get("explanation") or ())]),
-            )
+            lines += check.get("explanation") or ()
+            lines += _whole_diff(record.row.get("expected"), check.get("response"))
+            yield _line(check["name"]), "\n".join(filter(None, lines))
+
+
+def _whole_diff(expected: Any, reply: Any) -> Iterator[str]:
+    """Yield the words in which long texts differ: an explanation has room for some."""
+    if not (isinstance(expected, str) and isinstance(reply, str)):
+        return
+    if len(expected) + len(reply) > _SHORT and max(len(expected), len(reply)) < _DIFFED:
+        yield "expected to reply, as they are:"
+        yield from word_diff(expected, reply, budget=_DIFF_LINES)
 
 
 def _settings(call: Mapping[str, Any]) -> str:

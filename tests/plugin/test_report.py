@@ -228,3 +228,36 @@ def test_many(case, generator):
     result = suite.run()
 
     result.stdout.fnmatch_lines(["  and 1 more (--llmeval-show=all lists them)"])
+
+
+def test_twice_verbose_shows_all_of_what_a_failures_text_has_parts_of(
+    suite: Suite,
+) -> None:
+    words = " ".join(f"word{number}" for number in range(400))
+    row = {"id": "a", "input": f"Q {words} Q", "expected": words, "r": f"No. {words} R"}
+    suite.rows("rows.jsonl", [row])
+    suite.write(
+        test_long="""
+import pytest
+from pytest_llmeval import assert_exact, assert_judge
+
+def says(prompt):
+    return "FAIL: " + "because " * 200
+
+@pytest.mark.llmeval("rows.jsonl", generator="column:r", judge=says)
+def test_it(case, generator, judge):
+    reply = generator(case)
+    with pytest.raises(AssertionError):
+        assert_judge(reply, case, judge, rubric="Is it right?")
+    assert_exact(reply, case)
+"""
+    )
+    whole = [f"Q {words} Q", f"No. {words} R", "because " * 199, "Is it right?"]
+
+    short = suite.run().stdout.str()
+    long = suite.run("-vv").stdout.str()
+
+    assert not any(text in short for text in whole[:3])
+    assert all(text in long for text in whole)
+    assert "llmeval: request" not in short
+    assert "{+No.+}" in long.partition("expected to reply, as they are:")[2]
