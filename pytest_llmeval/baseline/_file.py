@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 from pytest_llmeval.baseline._standing import Standing
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.store.lines import parse, strict_json
+from pytest_llmeval.store.shapes import STANDING, misfit
 
 __all__ = ["FOLDER", "FORMAT", "Baseline", "parse_baseline", "write_baseline"]
 
@@ -137,6 +138,8 @@ def _cases(entries: Any, shown: str) -> Iterator[Standing]:
     if not isinstance(entries, list):
         raise _refusal(shown, f"'cases' is {entries!r:.60}, not a list")
     for number, entry in enumerate(entries, start=1):
+        if (wrong := misfit(entry, STANDING)) is not None:
+            raise _refusal(shown, f"case {number} is not whole ({wrong})")
         try:
             yield Standing.from_json(entry)
         except (TypeError, AttributeError, KeyError) as exc:

@@ -22,9 +22,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pytest_llmeval.clients._base import GivenText
 from pytest_llmeval.errors import ConfigError, did_you_mean
@@ -83,6 +82,10 @@ class Line:
             return False
         is_text = self.text is None or self.text.strip() == given.text.strip()
         return is_text and self.match in f"{given.context or ''}{given.text}"
+
+
+#: No weight or delay is more: what a float can't hold, or never ends.
+_MOST: Final = 1e9
 
 
 def load_script(path: Path) -> tuple[Line, ...]:
@@ -164,10 +167,7 @@ def _replies(value: Any, place: str) -> tuple[tuple[str, ...], tuple[float, ...]
 
 def _are_weights(values: Collection[Any]) -> bool:
     return bool(values) and all(
-        isinstance(one, int | float)
-        and not isinstance(one, bool)
-        and isfinite(one)
-        and one > 0
+        isinstance(one, int | float) and not isinstance(one, bool) and 0 < one < _MOST
         for one in values
     )
 
@@ -209,7 +209,11 @@ def _vector(value: Any, place: str) -> str:
 
 
 def _seconds(value: Any, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not (0 <= value < _MOST)
+    ):
         message = f"{place}: delay is a number of seconds, 0 or more, not {value!r}"
         raise ConfigError(message)
     return float(value)

@@ -106,7 +106,10 @@ class KeptRun:
             ended=ended,
             taken=frozenset(footer.get("taken", ())),
             notes=tuple(footer.get("notes", ())),
-            aggregates=footer.get("aggregates", {}),
+            aggregates={
+                test: {name: [*values] for name, values in checks.items()}
+                for test, checks in footer.get("aggregates", {}).items()
+            },
             records=stored.records,
         )
 

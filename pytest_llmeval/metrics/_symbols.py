@@ -9,6 +9,12 @@ from unicodedata import category
 __all__ = ["joined_symbols", "meaningful_symbols"]
 
 _SYMBOL: Final = re.compile(r"[^\w\s]|_")
+_MARKS: Final = r"""[.,:;/!?()\[\]{}"'&*@^|\\_$%=\-]"""
+#: Marks that only have marks around them mean nothing, however many there are (a
+#: relation looks at three of them); nor does a relation before another. To ask about each one alone takes a second for a megabyte.
+_RULE: Final = re.compile(
+    f"(?<={_MARKS}{{3}}){_MARKS}+(?={_MARKS}{{2}})|[<>~]+(?=[<>~])"
+)
 
 
 def meaningful_symbols(text: str) -> str:
@@ -18,12 +24,16 @@ def meaningful_symbols(text: str) -> str:
     currency signs but the dollar's, ``<``, ``>`` and the like before them; ``+``,
     ``#`` and ``-`` at the end of a name (C++, C#, AB-); emoji.
     """
-    return _SYMBOL.sub(_kept_or_space, text)
+    return _SYMBOL.sub(_kept_or_space, _RULE.sub(_blank, text))
 
 
 def joined_symbols(text: str) -> str:
     """Return the same, but words that punctuation held apart run together (JayZ)."""
-    return _SYMBOL.sub(_kept_or_joined, text)
+    return _SYMBOL.sub(_kept_or_joined, _RULE.sub(_blank, text))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
 
 
 def _kept_or_space(match: re.Match[str]) -> str:
@@ -48,6 +58,8 @@ def _around(match: re.Match[str]) -> tuple[str, str]:
 def _kept(match: re.Match[str]) -> str | None:
     """Return what stands for a symbol that means something, None for another."""
     symbol = match.group()
+    if symbol > "\x7f" and symbol not in "≤≥≠±≈":
+        return _beyond_ascii(symbol)
     before, after = _around(match)
     if symbol in ".:/":
         return _within_number(match, symbol, before, after)
@@ -58,9 +70,7 @@ def _kept(match: re.Match[str]) -> str | None:
         return f" {symbol} " if rest[:1].isdigit() or rest[:1] == "-" else None
     if symbol == "%":
         return symbol if before.isdigit() else None
-    if symbol.isascii():
-        return None
-    return _beyond_ascii(symbol)
+    return None
 
 
 def _beyond_ascii(symbol: str) -> str | None:

@@ -19,7 +19,8 @@ from typing import Any, Final
 
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.store.lines import parse
-from pytest_llmeval.types import Record, Sample
+from pytest_llmeval.store.shapes import CASE, FOOTER, HEADER, misfit
+from pytest_llmeval.types import Record, Sample, clean_json
 
 __all__ = [
     "FORMAT",
@@ -32,7 +33,6 @@ __all__ = [
 FORMAT: Final = 1
 #: Names of ours: other files in the folder are never deleted.
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z-[0-9a-f]{8}\.jsonl")
-_TEXTS = ("nodeid", "test", "case_id", "status", "reason", "rerun")
 _SAMPLE_KEYS = frozenset(field.name for field in fields(Sample))
 
 
@@ -129,7 +129,7 @@ class _Reader:
 
     def _take(self, number: int, line: bytes) -> None:
         try:
-            data = parse(line)
+            data = clean_json(parse(line))
         except ValueError as exc:
             if not line.endswith(b"\n"):  # the process was killed while it wrote
                 return
@@ -144,6 +144,7 @@ class _Reader:
             record = self._record(number, data)
             self.records[record.nodeid] = record
         elif kind == "end":
+            self._check(number, data, FOOTER, "the footer is not whole")
             self.footer = data
         else:
             wanted = "'case' or 'end'"
@@ -159,7 +160,12 @@ class _Reader:
                 f"{FORMAT}: read it with the version that wrote it, or run again"
             )
             raise self._refusal(number, detail)
+        self._check(number, data, HEADER, "the header is not whole")
         return dict(data)
+
+    def _check(self, number: int, data: Any, shape: Any, text: str) -> None:
+        if (wrong := misfit(data, shape)) is not None:
+            raise self._refusal(number, f"{text} ({wrong})")
 
     def _record(self, number: int, data: dict[str, Any]) -> Record:
         try:
@@ -168,10 +174,7 @@ class _Reader:
             raise self._refusal(number, f"not a whole case ({exc})") from exc
         if not all(_is_sample(sample) for sample in record.samples):
             raise self._refusal(number, "not a whole case (a sample lacks something)")
-        wrong = [name for name in _TEXTS if not isinstance(getattr(record, name), str)]
-        if wrong:
-            value = getattr(record, wrong[0])
-            raise self._refusal(number, f"{wrong[0]!r} is {value!r}, and no text")
+        self._check(number, data, CASE, "not a whole case")
         return record
 
     def _refusal(self, number: int, detail: str) -> UserError:

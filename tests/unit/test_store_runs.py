@@ -257,7 +257,12 @@ def test_a_damaged_line_is_refused(tmp_path: Path, line: bytes) -> None:
 @pytest.mark.parametrize(
     ("changes", "detail"),
     [
-        ({"nodeid": 5}, "'nodeid' is 5, and no text"),
+        ({"nodeid": 5}, "not a whole case (nodeid is 5)"),
+        ({"seconds": True}, "not a whole case (seconds is True)"),
+        (
+            {"calibration": {"true": "a"}},
+            "not a whole case (calibration.said is not there)",
+        ),
         ({"tags": None}, "not a whole case ('NoneType' object is not iterable)"),
         ({"samples": [1]}, "not a whole case (a sample lacks something)"),
         ({"samples": [{"index": 0}]}, "not a whole case (a sample lacks something)"),

@@ -1,0 +1,267 @@
+"""Replies of any kind: read without an exception, never a wrong pass, in linear time."""
+
+from __future__ import annotations
+
+import json as stdlib_json
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from pytest_llmeval.errors import LLMEvalError
+from pytest_llmeval.judging import read_label, read_verdict
+from pytest_llmeval.metrics import read_choices, score
+from pytest_llmeval.prompts import Template, render
+from pytest_llmeval.types import Case
+from tests.unit.fuzzing import IS_LONG, JSON, as_json, changed_json, fuzz
+
+#: Pieces that readers look for, put together at random.
+PIECES = st.sampled_from(
+    [
+        *(
+            "PASS",
+            "FAIL",
+            "pass",
+            "failed",
+            "verdict",
+            "Verdict:",
+            '"verdict":',
+            "reason",
+        ),
+        *(
+            "not",
+            "no",
+            "true",
+            "false",
+            "null",
+            "0",
+            "1",
+            "yes",
+            "if",
+            "would",
+            "either",
+        ),
+        *(
+            "{",
+            "}",
+            "[",
+            "]",
+            '"',
+            "'",
+            "`",
+            "```json\n",
+            "```",
+            "**",
+            "<think>",
+            "</think>",
+        ),
+        *(
+            "A",
+            "B)",
+            "(C)",
+            "D.",
+            "answer is",
+            "Answer:",
+            "option",
+            "choice",
+            "both",
+            "or",
+        ),
+        *(
+            "1,234.5",
+            "-8",
+            "2e3",
+            "1/2",
+            "3%",
+            "$",
+            "½",
+            "١",
+            "1 000",
+            "0x1F",
+            "1.2.3",
+            "#### 7",
+        ),
+        *(
+            "\n",
+            " ",
+            "\t",
+            "\u00a0",
+            "\u200b",
+            "\u202e",
+            "\ud800",
+            "\x1b[0m",
+            "\x00",
+            "…",
+        ),
+        *("\\boxed{", "\\frac{1}{2}", "\\text{", "é", "e\u0301", "ß", "東京", "😀"),
+    ]
+)
+REPLY = st.lists(PIECES | st.text(max_size=5), max_size=14).map("".join)
+SPACED = st.lists(PIECES, max_size=10).map(" ".join)
+
+
+@fuzz(80)
+@given(REPLY | SPACED)
+def test_any_reply_has_a_verdict_or_none(reply: str) -> None:
+    verdict = read_verdict(reply)
+
+    assert verdict.verdict in {"PASS", "FAIL", None}
+    assert verdict.raw == reply
+    if not re.search(r"p\W*a\W*s\W*s|true|yes|✅|✓|1", reply, re.IGNORECASE):
+        assert verdict.verdict != "PASS"
+    read_label(reply, ("Response A", "Tie", "Response B", "A", "1"))
+
+
+@fuzz(80)
+@given(SPACED, st.sampled_from(["false", "FAIL", "no", 0, [], {}, None, "fail: x"]))
+def test_an_object_that_says_fail_never_passes(noise: str, value: Any) -> None:
+    told = stdlib_json.dumps({"verdict": value, "reason": noise})
+
+    assert read_verdict(told).verdict != "PASS"
+    assert read_verdict(f"```json\n{told}\n```").verdict != "PASS"
+
+
+NUMBERS = st.integers(-(10**9), 10**9)
+
+
+@fuzz(80)
+@given(
+    NUMBERS, NUMBERS, st.sampled_from(["{}", "It is {}.", "**{}**", "= {}", "x ({})"])
+)
+def test_another_number_is_never_right(one: int, other: int, form: str) -> None:
+    reply = form.format(one)
+
+    assert score("number", reply, one).value == 1
+    assume(one != other)
+    assert score("number", reply, other).value == 0
+    assert score("number", form.format(f"{one}.25"), one).value == 0
+
+
+@fuzz(80)
+@given(REPLY | SPACED, st.integers(0, 3))
+def test_any_reply_can_be_scored(reply: str, label: int) -> None:
+    choices = ["red wine", "5", "A", "water"]
+    reading = read_choices(reply, choices)
+    case = Case(id="c", input="q", choices=tuple(choices), label=label)
+
+    assert set(reading.labels) <= set("ABCD")
+    if reply.strip():
+        right = score("choice", reply, case).value
+        assert right == float(reading.labels == ("ABCD"[label],))
+    for metric in ("exact", "f1", "contains", "number", "json", "regex", "levenshtein"):
+        try:
+            found = score(metric, reply, "7")
+        except LLMEvalError:
+            continue
+        assert found.value is None or 0 <= found.value <= 1
+
+
+@fuzz(80)
+@given(changed_json([{"a": [1, 2.5, "x"], "b": {"c": None, "d": True}}]), JSON)
+def test_json_is_equal_where_it_is_the_same(value: Any, other: Any) -> None:
+    reply = as_json(value).decode()
+    has_twice = "e+" in reply or "Infinity" in reply  # not as JSON writes it
+
+    if not has_twice:
+        assert score("json", reply, value).value == 1
+    # None as expected value asks for JSON of any value.
+    if other is not None and as_json(value) != as_json(other) and value != other:
+        assert score("json", reply, other).value == 0
+
+
+@fuzz(80)
+@given(JSON, REPLY)
+def test_data_in_a_template_is_sent_as_it_is(value: Any, text: str) -> None:
+    case = Case(id="c", input=text, fields={"x": value, "input": text})
+
+    rendered = render(Template.of("<{{ input }}>"), case).text
+
+    assert rendered == f"<{text}>"
+
+
+# --- time ----------------------------------------------------------------------------
+
+WORST = [
+    *(
+        "a",
+        " ",
+        "\n",
+        "1",
+        "-",
+        "{",
+        "[",
+        "(",
+        "`",
+        "*",
+        "#",
+        '"',
+        "\\",
+        "<",
+        "é",
+        "\u0301",
+    ),
+    *(
+        "PASS ",
+        "not ",
+        '{"verdict": "',
+        "<think>",
+        "</think>",
+        "```json\n",
+        "A ",
+        "B) ",
+    ),
+    *(
+        "1,234 ",
+        "1.",
+        "1/2 ",
+        "answer is ",
+        "\\boxed{",
+        "\\frac{",
+        "a b ",
+        "\x1b[",
+        "{{ ",
+    ),
+    *('{"a":', "Answer: A\n", "e\u0301", "-1 ", "the ", "<b>", "&amp;"),
+]
+
+
+def template(text: str) -> None:
+    render(Template.of("{{ input }}"), Case(id="c", input=text))
+
+
+def choice(text: str) -> None:
+    read_choices(text, ["red", "green", "blue"])
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "verdict": read_verdict,
+    "label": lambda text: read_label(text, ("Response A", "Tie", "Response B")),
+    "choice": choice,
+    "number": lambda text: score("number", text, 7),
+    "json": lambda text: score("json", text, {"a": 1}),
+    "fenced json": lambda text: score("json", text, {"a": 1}, fenced=True),
+    "f1": lambda text: score("f1", text, "red"),
+    "contains": lambda text: score("contains", text, "red"),
+    "template": template,
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_the_worst_texts_take_linear_time(reader: str) -> None:
+    read, slow = READERS[reader], {}
+    read("a")
+    size, most = (1_000_000, 1.0) if IS_LONG else (100_000, 0.5)
+
+    for piece in WORST:
+        # What only fails at the end makes a reader begin anew at every place.
+        text = piece * (size // len(piece.encode())) + "x."
+        started = time.process_time()  # what other processes take is not counted
+        read(text)
+        if (seconds := time.process_time() - started) > most:
+            slow[piece] = round(seconds, 2)
+
+    assert slow == {}
