@@ -6,6 +6,7 @@ each one below says that a mistake of a user's is found.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, assert_type
@@ -16,20 +17,28 @@ import pytest_llmeval
 from pytest_llmeval import (
     Case,
     Client,
+    ConfigError,
+    DatasetError,
     EvalAssertionError,
+    EvaluationWarning,
     Generator,
     Judge,
     Likelihood,
+    LLMEvalError,
     Message,
+    MissingExtraError,
     Pairwise,
     Prompt,
     Recorder,
     Response,
     Score,
+    TemplateError,
     UnscoredError,
+    UserError,
     Verdict,
     Vote,
     assert_case,
+    assert_choice,
     assert_contains,
     assert_exact,
     assert_f1,
@@ -45,6 +54,12 @@ from pytest_llmeval import (
 )
 from pytest_llmeval.judging import compare, evaluate, read_verdict, settle
 from pytest_llmeval.metrics import exact, f1, metric, pooled, score
+from pytest_llmeval.stats import (
+    mcnemar_exact,
+    pass_at_k,
+    pass_hat_k,
+    wilson_interval,
+)
 
 # --- fixtures ---------------------------------------------------------------------------
 
@@ -189,6 +204,22 @@ def without_pytest() -> None:
         assert_type(exc, EvalAssertionError)
     except UnscoredError as exc:
         assert_type(exc.cause, str)
+
+
+def errors(exc: LLMEvalError) -> None:
+    if isinstance(exc, ConfigError | DatasetError | TemplateError | MissingExtraError):
+        assert_type(str(exc), str)
+        known: UserError = exc
+        raise known
+    warnings.simplefilter("error", EvaluationWarning)
+
+
+def numbers() -> None:
+    assert_type(wilson_interval(3, 3), tuple[float, float])
+    assert_type(mcnemar_exact(6, 0), float)
+    assert_type(pass_at_k(5, 4, 2), float)
+    assert_type(pass_hat_k(5, 4, 2), float)
+    assert_type(assert_choice("B", "B", choices=["Lima", "Cusco"]), Score)
 
 
 # --- a client of one's own --------------------------------------------------------------

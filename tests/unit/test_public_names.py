@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -168,6 +169,13 @@ def test_the_surface_is_what_is_listed() -> None:
     assert sorted(set(listed) - set(there)) == []
     assert sorted(set(there) - set(listed)) == [], f"add these to {LISTED}"
     assert listed == sorted(set(listed))
+
+
+@pytest.mark.parametrize("name", pytest_llmeval.__all__)
+def test_each_name_is_typed_in_a_suite_of_a_user(name: str) -> None:
+    suite = (ROOT / "tests" / "typing" / "suite.py").read_text("utf-8")
+
+    assert len(re.findall(rf"\b{name}\b", suite)) > 1
 
 
 def test_the_reference_says_what_the_code_says() -> None:
