@@ -17,9 +17,9 @@ from pytest_llmeval.tasks._marks import kind_of, marker_keywords
 from pytest_llmeval.tasks._task import Task, TaskOptions
 from pytest_llmeval.types import Case, Source
 
-__all__ = ["own_task"]
+__all__ = ["KEYS", "own_task"]
 
-_KEYS: Final = (
+KEYS: Final = (
     *("task", "dataset", "columns", "prompt", "system", "generator", "judge"),
     *("kind", "checks", "gate", "tags", "limit", "concurrency"),
     *("repeat", "min_sample_rate"),
@@ -39,7 +39,7 @@ def own_task(top: Section, name: str, path: Path, options: TaskOptions) -> Task:
         UserError: Something is wrong; the text has file and line.
     """
     top = replace(top, what=f"task {name!r}")
-    top.only(_KEYS)
+    top.only(KEYS)
     checks = read_checks(top, base=path.parent, root=options.root)
     keywords = marker_keywords(top)
     uses = {"generator"} | {"judge" for check in checks if check.asks_judge}

@@ -34,12 +34,12 @@ from pytest_llmeval.tasks.lm_eval._run import Runner
 from pytest_llmeval.tasks.lm_eval._shots import ShotSource, read_shots
 from pytest_llmeval.types import Case
 
-__all__ = ["is_lm_eval", "lm_eval_file", "member_task"]
+__all__ = ["LM_EVAL_KEYS", "is_lm_eval", "lm_eval_file", "member_task"]
 
 _TYPES: Final = (
     *("generate_until", "multiple_choice", "loglikelihood", "loglikelihood_rolling"),
 )
-_KEYS: Final = (
+LM_EVAL_KEYS: Final = (
     *("task", "task_alias", "tag", "dataset_path", "dataset_name", "dataset_kwargs"),
     *("training_split", "validation_split", "test_split", "fewshot_split"),
     *("process_docs", "doc_to_text", "doc_to_target", "doc_to_choice"),
@@ -60,7 +60,7 @@ _REFUSED: Final = {
 
 def is_lm_eval(top: Section) -> bool:
     """Return whether a file is written in this dialect and not in ours."""
-    names = {*_KEYS, *_REFUSED, "include", "group"} - {"task"}
+    names = {*LM_EVAL_KEYS, *_REFUSED, "include", "group"} - {"task"}
     return "dataset" not in top.data and not names.isdisjoint(top.data)
 
 
@@ -219,10 +219,10 @@ def _check_keys(keys: Keys) -> None:
     for key in keys.data:
         if key in _REFUSED:
             raise keys.fail(f"{key}: {_REFUSED[key]}", key)
-        if key not in _KEYS:
+        if key not in LM_EVAL_KEYS:
             message = (
-                f"unknown key {key!r}{did_you_mean(key, _KEYS)}; keys: "
-                f"{', '.join(_KEYS)}"
+                f"unknown key {key!r}{did_you_mean(key, LM_EVAL_KEYS)}; keys: "
+                f"{', '.join(LM_EVAL_KEYS)}"
             )
             raise keys.fail(message, key)
 

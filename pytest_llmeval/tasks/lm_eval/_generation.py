@@ -11,7 +11,7 @@ from pytest_llmeval.config import plain
 from pytest_llmeval.errors import EvaluationWarning, did_you_mean
 from pytest_llmeval.tasks.lm_eval._include import Keys
 
-__all__ = ["Generation", "read_generation"]
+__all__ = ["GENERATION_KEYS", "Generation", "read_generation"]
 
 _LENGTHS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens")
 _SENT: Final = (
@@ -19,7 +19,7 @@ _SENT: Final = (
     *("frequency_penalty", "presence_penalty", "repetition_penalty"),
 )
 _DEFAULT: Final = {"max_gen_toks": 256, "do_sample": False, "temperature": 0.0}
-_KNOWN: Final = ("until", "do_sample", *_LENGTHS, *_SENT, "num_beams")
+GENERATION_KEYS: Final = ("until", "do_sample", *_LENGTHS, *_SENT, "num_beams")
 #: More, and servers refuse the request; what they don't see is cut here.
 _MOST_STOPS: Final = 4
 
@@ -77,10 +77,10 @@ def read_generation(keys: Keys, delimiter: str, over: Mapping[str, Any]) -> Gene
 
 def _check_names(keys: Keys, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
-        if name not in _KNOWN:
+        if name not in GENERATION_KEYS:
             message = (
                 f"generation_kwargs: {name!r} is not known"
-                f"{did_you_mean(name, _KNOWN)}; known: {', '.join(_KNOWN)}. What only "
+                f"{did_you_mean(name, GENERATION_KEYS)}; known: {', '.join(GENERATION_KEYS)}. What only "
                 f"your server knows stands in params of its entry in llmeval.yaml"
             )
             raise keys.fail(message, "generation_kwargs", name)

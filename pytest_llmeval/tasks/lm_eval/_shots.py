@@ -17,10 +17,10 @@ from pytest_llmeval.tasks.lm_eval._docs import Docs, Row
 from pytest_llmeval.tasks.lm_eval._functions import Functions
 from pytest_llmeval.tasks.lm_eval._include import Keys
 
-__all__ = ["ShotSource", "read_shots"]
+__all__ = ["SHOT_KEYS", "ShotSource", "read_shots"]
 
 _DOCS: Final = ("doc_to_text", "doc_to_target", "doc_to_choice", "gen_prefix")
-_KNOWN: Final = (
+SHOT_KEYS: Final = (
     *("sampler", "samples", "split", "process_docs", "fewshot_indices", *_DOCS),
     *("target_delimiter", "fewshot_delimiter"),
 )
@@ -54,7 +54,7 @@ def read_shots(keys: Keys, source: ShotSource) -> Shots:
         UserError: A key or value can't be used, or there are too few rows.
     """
     config = keys.section("fewshot_config").section("fewshot_config", "fewshot_config")
-    config.only(_KNOWN)
+    config.only(SHOT_KEYS)
     if config.data.get("fewshot_indices") is not None:
         message = (
             f"{keys.top.shown}: fewshot_indices has no effect, as in "
