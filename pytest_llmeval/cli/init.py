@@ -101,6 +101,8 @@ def run(options: Namespace) -> int:
     """
     folder = _folder(options.folder)
     if options.app is not None:
+        # As pytest does where its ini key pythonpath says so.
+        sys.path += [str(path) for path in [Path.cwd() / "src"] if path.is_dir()]
         import_target(options.app, root=Path.cwd())
     files = _files(folder, options.app)
     _refuse_what_is_there(files)

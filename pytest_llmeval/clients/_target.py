@@ -40,7 +40,7 @@ def import_target(path: str, *, root: Path) -> Any:
         found: Any = importlib.import_module(module_name)
     except (Exception, SystemExit) as exc:
         message = f"python:{path}: importing {module_name!r} raised {exc!r}"
-        raise ConfigError(message) from exc
+        raise ConfigError(message + _where(exc, module_name)) from exc
     for part in name.split("."):
         if not hasattr(found, part):
             there = [n for n in vars(found) if not n.startswith("_")]
@@ -54,3 +54,14 @@ def import_target(path: str, *, root: Path) -> Any:
         message = f"python:{path} is {found!r:.80}, neither callable nor a Client"
         raise ConfigError(message)
     return found
+
+
+def _where(exc: BaseException, module_name: str) -> str:
+    """Return where the module itself was looked for, if it is what was not found."""
+    names = {module_name, module_name.partition(".")[0]}
+    if not isinstance(exc, ModuleNotFoundError) or exc.name not in names:
+        return ""
+    return (
+        "; it is looked for in the root directory and where Python looks: pip install "
+        "-e . adds your package, and pytest's ini key pythonpath a folder like src"
+    )

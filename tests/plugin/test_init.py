@@ -107,6 +107,23 @@ def test_an_application_that_is_not_there_leaves_nothing_behind(
     assert files_in(folder) == ["init_own_two.py"]
 
 
+def test_an_application_is_found_in_src(folder: Path) -> None:
+    (folder / "src").mkdir()
+    (folder / "src" / "init_own_src.py").write_text("def answer(question): ...\n")
+
+    assert main(["init", "--app", "init_own_src:answer"]) == 0
+
+
+def test_an_application_that_python_does_not_find_is_told_where(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", "--app", "init_own_nowhere.desk:answer"]) == 2
+
+    error = capsys.readouterr().err
+    assert "No module named 'init_own_nowhere'" in error
+    assert "pytest's ini key pythonpath a folder like src" in error
+
+
 @pytest.mark.parametrize("name", [*FILES, "evals_app.py"])
 def test_nothing_is_written_over(
     folder: Path, capsys: pytest.CaptureFixture[str], name: str
