@@ -116,7 +116,15 @@ def scoped_gate(text: Any) -> tuple[str | None, Gate]:
     if isinstance(text, str) and text.startswith("tag ") and ":" in text:
         tag, _, rest = text.removeprefix("tag ").partition(":")
         return tag.strip(), parse_gate(rest)
-    return None, parse_gate(text)
+    gate = parse_gate(text)
+    before, colon, name = gate.name.rpartition(":")
+    if colon and name.strip() in QUANTITIES:
+        message = (
+            f"{text!r} is about a check called {gate.name!r}; for the cases with a tag "
+            f"write 'tag {before.strip()}:{text.partition(':')[2]}'"
+        )
+        raise ConfigError(message)
+    return None, gate
 
 
 def calibration_gate(text: Any) -> Gate:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_llmeval.errors import ConfigError
-from pytest_llmeval.gates import Gate, evaluate, parse_gate
+from pytest_llmeval.gates import Gate, evaluate, parse_gate, scoped_gate
 from pytest_llmeval.types import Record
 
 
@@ -161,3 +161,10 @@ def test_seconds_count_live_replies_alone() -> None:
     assert state("p95_seconds <= 3", [record(calls=[live, replayed])]) == "holds"
     result = evaluate(parse_gate("p95_seconds <= 3"), [record(calls=[replayed])])
     assert (result.state, result.reason) == ("undecided", "not measured")
+
+
+def test_a_tag_without_its_word_is_told_what_to_write() -> None:
+    with pytest.raises(ConfigError, match="write 'tag hard: pass_rate >= 0.8'"):
+        scoped_gate("hard: pass_rate >= 0.8")
+
+    assert scoped_gate("my: check >= 0.8")[1].name == "my: check"
