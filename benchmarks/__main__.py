@@ -157,6 +157,7 @@ def large(bench: Bench) -> None:
 def spread_out(bench: Bench) -> None:
     """400 cases of 200 ms, with and without four workers of xdist."""
     suite = suites.evaluations(bench.folder / "xdist", count=400, url=bench.server.url)
+    bare = suites.bare(bench.folder / "bare-400", count=400)
     seen: dict[str, dict[str, int]] = {}
 
     def once(name: str, *args: str) -> Took:
@@ -166,12 +167,16 @@ def spread_out(bench: Bench) -> None:
         return took
 
     took = bench.side_by_side(
-        alone=lambda: once("alone"), workers=lambda: once("workers", "-n4")
+        alone=lambda: once("alone"),
+        workers=lambda: once("workers", "-n4"),
+        bare=lambda: bench.ours(bare),
+        bare_workers=lambda: bench.ours(bare, "-n4"),
     )
+    start = took["bare_workers"].seconds - took["bare"].seconds
     bench.say(
         f"xdist: {took['workers'].seconds:.1f} s with four workers, "
         f"{took['alone'].seconds:.1f} s without (to hold: no longer, but for their "
-        f"start); {seen['workers']['calls']} calls (400), "
+        f"start, which takes bare pytest {start:.1f} s); {seen['workers']['calls']} calls (400), "
         f"{seen['workers']['most']} in flight (10); {_outcome(took['workers'])}"
     )
 
