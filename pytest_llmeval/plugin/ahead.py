@@ -212,7 +212,7 @@ class Ahead:
     def _new_group(self, item: Evaluation) -> Group | None:
         if item.get_closest_marker("llmeval") is None:
             return None
-        width = self._runtime.width(read_marker(item))
+        width = self._runtime.plans.width(read_marker(item))
         group = Group.of(item, width, own_module)
         known = self._upcoming is None or self._upcoming.is_known
         found = in_the_way(item.config, is_queue_known=known)

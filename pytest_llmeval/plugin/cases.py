@@ -49,14 +49,14 @@ def _new_run(item: pytest.Item, runtime: Runtime) -> CaseRun:
         # No dataset: one case, named after the test and its parameters.
         case = Case(id=item.name)
     params = {name: _shown(v) for name, v in found.items() if name != "case"}
-    plan = runtime.plan_of(item)
+    plan = runtime.plans.of_item(item)
     return CaseRun(
         nodeid=item.nodeid,
         test=item.nodeid.partition("[")[0],
         case=case,
         plan=plan,
         params={**params, **pinned_of(item)},
-        rerun=runtime.rerun_command(item),
+        rerun=runtime.rerun.command(item),
         fingerprints=runtime.basis.of(case, plan, item),
     )
 

@@ -128,8 +128,8 @@ class Outputs:
                 list(self._config.invocation_params.args)
             ),
             "mode": runtime.settings.mode,
-            "generators": [label_of(spec) for spec in runtime.generators(None)],
-            "judge": label_of(runtime.judge_spec(None) or "") or None,
+            "generators": [label_of(spec) for spec in runtime.plans.generators(None)],
+            "judge": label_of(runtime.plans.judge_spec(None) or "") or None,
             "limit": runtime.settings.limit,
             **({"resumed": self._resumed.name} if self._resumed else {}),
             **({"rescored": self._stored.path.name} if self._stored else {}),
@@ -168,7 +168,7 @@ class Outputs:
         rows = [tuple(one) if isinstance(one, list) else one for one in items]
         value = None
         try:
-            found = float(self._runtime.task(test).aggregations[function](rows))
+            found = float(self._runtime.tasks.task(test).aggregations[function](rows))
             value = found if isfinite(found) else None
         except Exception as exc:  # noqa: BLE001 - whatever a user's function raises
             self.note(f"{test}: {name} has no value: {type(exc).__name__}: {exc}")

@@ -83,7 +83,7 @@ class Planning:
         for item in items:
             if item.get_closest_marker("llmeval") is None:
                 continue
-            plan = self._runtime.plan_of(item)
+            plan = self._runtime.plans.of_item(item)
             is_skipped = item.get_closest_marker("skip") is not None
             test = self._test_of(item)
             test.add(plan.repeat, is_skipped=is_skipped)

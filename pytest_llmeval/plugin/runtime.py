@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import os
 import secrets
-import shlex
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_llmeval import tasks
 from pytest_llmeval.clients import (
     Backend,
     Clients,
@@ -31,20 +28,14 @@ from pytest_llmeval.conclusion import Collected
 from pytest_llmeval.config import Config, load_config
 from pytest_llmeval.errors import ConfigError, UnscoredError, UserError
 from pytest_llmeval.evaluate import Generator, Judge, StoredReplies
-from pytest_llmeval.gates import asks_for_estimate, scoped_gate
-from pytest_llmeval.kinds import kind_use
+from pytest_llmeval.gates import scoped_gate
 from pytest_llmeval.loop import LoopThread
 from pytest_llmeval.metrics import register_all
 from pytest_llmeval.plugin.basis import Basis
-from pytest_llmeval.plugin.marker import (
-    Marker,
-    gates_of,
-    llmeval_marks,
-    read_marker,
-)
-from pytest_llmeval.plugin.options import as_option_arguments
+from pytest_llmeval.plugin.places import Rerun, looked_at
+from pytest_llmeval.plugin.plans import Plans
+from pytest_llmeval.plugin.read_tasks import ReadTasks
 from pytest_llmeval.plugin.settings import Settings, settings_of
-from pytest_llmeval.plugin.task_paths import task_paths
 from pytest_llmeval.prompts import Template
 from pytest_llmeval.recorder import Plan, SampleRun, current_sample
 from pytest_llmeval.redact import Redactor
@@ -73,19 +64,16 @@ class Runtime:
         self.settings: Settings = settings_of(config)
         self.loop = LoopThread()
         self.collected = Collected(
-            looked_at=tuple(_looked_at(config)),
+            looked_at=tuple(looked_at(config)),
             only_failed=bool(getattr(config.option, "lf", False)),
         )
         self.basis = Basis(self)
-        self.tasks: dict[str, tasks.Task] = {}
-        """YAML tasks, by file and name."""
+        self.tasks = ReadTasks(config, self.settings)
+        self.rerun = Rerun(config)
         self.on_asked: Callable[[SampleRun | None, str, Any], None] | None = None
         """Told who asks which model, in which role."""
         self.stored: StoredReplies | None = None
         """Replies of an earlier run that stand in the place of asking."""
-        self._templates: dict[Any, Template] = {}
-        self._plans: dict[tuple[Any, ...], tuple[Plan, tuple[pytest.Mark, ...]]] = {}
-        self._files_from_here: dict[str, str] = {}
 
     @cached_property
     def config(self) -> Config:
@@ -102,6 +90,11 @@ class Runtime:
             return _checked(load_config(base / self.settings.config))
         path = self.root / "llmeval.yaml"
         return _checked(load_config(path if path.exists() else None))
+
+    @cached_property
+    def plans(self) -> Plans:
+        """What holds for the cases of each test."""
+        return Plans(self.root, self.settings, self.config)
 
     @cached_property
     def clients(self) -> Clients:
@@ -202,131 +195,6 @@ class Runtime:
             stored=self.stored,
         )
 
-    def generators(self, marker: Marker | None) -> tuple[Any, ...]:
-        """Return the models a test runs against; one pinned in its marker stays."""
-        pinned = marker.generator if marker else None
-        if pinned is not None:
-            return tuple(pinned) if isinstance(pinned, list | tuple) else (pinned,)
-        if self.settings.generators:
-            return self.settings.generators
-        return (self.config.generator,) if self.config.generator else ()
-
-    def judge_spec(self, marker: Marker | None) -> Any:
-        """Return the model a test is judged by, None when there is none."""
-        pinned = marker.judge if marker else None
-        return pinned or self.settings.judge or self.config.judge
-
-    def width(self, marker: Marker | None) -> int:
-        """Return how many bodies of a test may run at once.
-
-        A marker can ask for more than llmeval.yaml, and for less than the command line,
-        which is the most there is.
-        """
-        limit = self.config.limits.concurrency
-        asked = marker.concurrency if marker else None
-        if asked is None:
-            return limit
-        return asked if self.settings.concurrency is None else min(asked, limit)
-
-    def plan(self, marker: Marker | None, base: Path) -> Plan:
-        """Return what holds for a test's cases; templates are read once.
-
-        Raises:
-            UserError: A template can't be read.
-        """
-        generators = self.generators(marker)
-        own = marker.prompt if marker else None
-        use = kind_use(marker.kind) if marker and marker.kind is not None else None
-        default = use.kind.prompt if use else None
-        asked = marker or Marker()
-        gates = gates_of(asked.gate)
-        return Plan(
-            prompt=self.template(default if own is None else own, base),
-            system=self.template(marker.system if marker else None, base),
-            generator=generators[0] if generators else None,
-            judge=self.judge_spec(marker),
-            kind=use,
-            has_own_prompt=own is not None,
-            gates=gates,
-            repeat=1
-            if asked.is_calibration
-            else self.settings.repeat or asked.repeat or 1,
-            min_sample_rate=asked.min_sample_rate or 1.0,
-            stops_early=not (
-                self.settings.fail_on_unstable
-                or any(map(asks_for_estimate, (*gates, *self.config.gates)))
-            ),
-        )
-
-    def plan_of(self, item: pytest.Item) -> Plan:
-        """Return the plan of an item; made once for all with the same markers.
-
-        Raises:
-            UserError: A marker or template can't be used.
-        """
-        marks = tuple(llmeval_marks(item))
-        key = (item.nodeid.partition("::")[0], *map(id, marks))
-        if key not in self._plans:
-            plan = self.plan(read_marker(item), item.path.parent)
-            # With the marks beside it: an id is only unique while its object lives.
-            self._plans[key] = (plan, marks)
-        return self._plans[key][0]
-
-    def template(self, source: Any, base: Path) -> Template | None:
-        """Return the template of a marker's prompt or system keyword."""
-        if source is None:
-            return None
-        key = (source, base)
-        if key not in self._templates:
-            self._templates[key] = Template.of(source, base=base, root=self.root)
-        return self._templates[key]
-
-    @cached_property
-    def task_options(self) -> tasks.TaskOptions:
-        """What holds for all YAML tasks."""
-        return tasks.TaskOptions(
-            root=self.root,
-            task_paths=tuple(task_paths(self.pytest_config)),
-            allow_functions=bool(self.pytest_config.getini("llmeval_allow_functions")),
-            logs_samples=self.settings.log_samples is not None,
-            num_fewshot=self.settings.num_fewshot,
-            system_instruction=self.settings.system_instruction,
-            apply_chat_template=self.settings.apply_chat_template,
-            fewshot_as_multiturn=self.settings.fewshot_as_multiturn,
-            gen_kwargs=self.settings.gen_kwargs,
-        )
-
-    def task(self, test: str) -> tasks.Task:
-        """Return a YAML task; an xdist controller, which collects nothing, reads it.
-
-        Raises:
-            UserError: Its file can't be used any more.
-        """
-        if test not in self.tasks:
-            path = self.root / test.partition("::")[0]
-            found = tasks.load_task(path, self.task_options)
-            self.tasks[test] = self._task(found, test)
-        return self.tasks[test]
-
-    def _task(self, found: tasks.Task | tasks.TaskGroup, test: str) -> tasks.Task:
-        if isinstance(found, tasks.Task):
-            return found
-        name = test.partition("::")[2]
-        member = next(one for one in found.members if one.name == name)
-        return tasks.load_member(member, self.task_options)
-
-    def rerun_command(self, item: pytest.Item) -> str:
-        """Return the command that runs one item, to be pasted where pytest began."""
-        file, separator, rest = item.nodeid.partition("::")
-        if file not in self._files_from_here:
-            self._files_from_here[file] = nodeid_from_here(self.pytest_config, file)
-        nodeid = f"{self._files_from_here[file]}{separator}{rest}"
-        return " ".join(["pytest", shlex.quote(nodeid), *self._rerun_options])
-
-    @cached_property
-    def _rerun_options(self) -> list[str]:
-        return [shlex.quote(a) for a in as_option_arguments(self.pytest_config)]
-
     def close(self) -> None:
         """Close clients and end the loop thread."""
         if "clients" in self.__dict__:
@@ -357,14 +225,14 @@ class Runtime:
 
     def _session_wide(self, role: str) -> Any:
         if role == "judge":
-            return self.judge_spec(None)
-        return next(iter(self.generators(None)), None)
+            return self.plans.judge_spec(None)
+        return next(iter(self.plans.generators(None)), None)
 
     def _load(self, source: Any) -> Template:
         """Return a template given in a call; paths stand beside the test's file."""
         sample = current_sample()
         path = sample.run.nodeid.partition("::")[0] if sample else ""
-        template = self.template(source, (self.root / path).parent)
+        template = self.plans.template(source, (self.root / path).parent)
         assert template is not None
         return template
 
@@ -394,34 +262,12 @@ def _refuse_if_over(sample: SampleRun | None) -> None:
         raise UnscoredError(message, cause="interrupted")
 
 
-def nodeid_from_here(config: pytest.Config, nodeid: str) -> str:
-    """Return a node id with its file as seen from where pytest began."""
-    path, separator, rest = nodeid.partition("::")
-    where = config.rootpath / path
-    begun = config.invocation_params.dir
-    if where.is_relative_to(begun):
-        where = where.relative_to(begun)
-    return f"{where.as_posix()}{separator}{rest}"
-
-
 def _owner(config: pytest.Config) -> Owner:
     """Return the run: on an xdist worker, that of the process that started it."""
     given = getattr(config, "workerinput", None)
     if given is None:
         return Owner(run=secrets.token_hex(8), process=os.getpid())
     return Owner(run=given["testrunuid"], process=os.getppid())
-
-
-def _looked_at(config: pytest.Config) -> Iterator[str]:
-    """Yield where pytest looks for tests, as seen from the root directory."""
-    for argument in config.args:
-        path, separator, rest = str(argument).partition("::")
-        target = Path(os.path.abspath(config.invocation_params.dir / path))
-        if target.is_relative_to(config.rootpath):
-            name = target.relative_to(config.rootpath).as_posix()
-            yield f"{name}{separator}{rest}"
-        elif config.rootpath.is_relative_to(target):
-            yield "."
 
 
 def no_model_text(role: str) -> str:

@@ -20,7 +20,7 @@ from pytest_llmeval.plugin._internals import (
 )
 from pytest_llmeval.plugin.github import annotation_lines
 from pytest_llmeval.plugin.options import as_option_arguments
-from pytest_llmeval.plugin.runtime import nodeid_from_here
+from pytest_llmeval.plugin.places import nodeid_from_here
 from pytest_llmeval.recorder import SampleRun
 from pytest_llmeval.report import terminal
 from pytest_llmeval.report.capsule import whole_texts

@@ -33,7 +33,7 @@ class TaskFile(pytest.File):
         problem, items = "", list[TaskItem]()
         try:
             runtime = runtime_of(self.config)
-            found = load_task(self.path, runtime.task_options)
+            found = load_task(self.path, runtime.tasks.options)
             for task in self._tasks(found, runtime):
                 items += self._items(task, runtime)
         except UserError as exc:
@@ -54,12 +54,12 @@ class TaskFile(pytest.File):
             add_group(group, homes, runtime)
         for member in found.members:
             if homes[member.name] == self.nodeid:
-                yield load_member(member, runtime.task_options)
+                yield load_member(member, runtime.tasks.options)
 
     def _items(self, task: Task, runtime: Runtime) -> Iterator[TaskItem]:
         marker = Marker(**task.keywords)
         test = f"{self.nodeid}::{task.name}"
-        runtime.tasks[test] = task
+        runtime.tasks.keep(test, task)
         cases = list(task.cases)
         check_node_ids(cases)
         kept = limited(cases, marker, runtime)

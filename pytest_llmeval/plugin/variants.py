@@ -47,7 +47,7 @@ def variants(
 ) -> list[Marker]:
     """Return one marker per model and prompt of the matrix."""
     merged = marker or Marker()
-    models: Sequence[Any] = runtime.generators(marker)
+    models: Sequence[Any] = runtime.plans.generators(marker)
     if "generator" not in fixtures:
         models = models[:1]
     prompts: Any = merged.prompt
@@ -91,7 +91,7 @@ def check_variant(
     cases: list[Case] | None,
 ) -> None:
     """Find mistakes before anything is asked: models, columns, the first prompt."""
-    plan = runtime.plan(variant, base)
+    plan = runtime.plans.of_marker(variant, base)
     refuse_too_few(plan.gates, plan.repeat)
     for role, spec in (("generator", plan.generator), ("judge", plan.judge)):
         if role not in fixtures:
