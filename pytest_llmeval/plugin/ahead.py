@@ -238,7 +238,9 @@ class Ahead:
     def _is_over_at_once(self, item: Evaluation, group: Group) -> bool:
         """Return whether a body that has not begun is to run in its own turn, as ever."""
         plan = self._run.samples_of(item).run.plan
-        if group.pace != "slow" and self._runtime.answers_at_once(plan, group.own):
+        if group.pace != "slow" and self._runtime.facades.answers_at_once(
+            plan, group.own
+        ):
             group.pace = "quick"
             self._in_turn = item
             return True

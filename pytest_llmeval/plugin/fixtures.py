@@ -23,7 +23,7 @@ def generator(pytestconfig: pytest.Config) -> Generator:
     """The model or application under test; call it with the case."""
     from pytest_llmeval.plugin.runtime import runtime_of
 
-    return runtime_of(pytestconfig).generator
+    return runtime_of(pytestconfig).facades.generator
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +31,7 @@ def judge(pytestconfig: pytest.Config) -> Judge:
     """The judge; give it to assert_judge, or call it with a reply and the case."""
     from pytest_llmeval.plugin.runtime import runtime_of
 
-    return runtime_of(pytestconfig).judge
+    return runtime_of(pytestconfig).facades.judge
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +39,7 @@ def llm_client(pytestconfig: pytest.Config) -> Callable[..., Generator]:
     """Build a further client from a spec, a mapping, or a callable and a name."""
     from pytest_llmeval.plugin.runtime import runtime_of
 
-    return runtime_of(pytestconfig).client
+    return runtime_of(pytestconfig).facades.client
 
 
 @pytest.fixture

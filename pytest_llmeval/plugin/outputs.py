@@ -59,7 +59,7 @@ class Outputs:
         self._journal: Journal | None = None
         self._bars = run.bars
         self._resumed = run.resumed
-        self._stored = runtime.stored
+        self._stored = runtime.facades.stored
         self.progress = Progress()
         """How much of an earlier run was taken over."""
 

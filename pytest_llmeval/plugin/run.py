@@ -62,12 +62,12 @@ class Run:
         self.resumed = resumed_of(config)
         if (stored := rescored_of(config)) is not None:
             stored.clean = lambda value: self.runtime.redactor.redact(value)
-            self.runtime.stored = stored
+            self.runtime.facades.stored = stored
         self.outputs = Outputs(self)
         self.questions = Questions()
         self.outlived = Outlived()
         self.stopped = Stopped(self)
-        self.runtime.on_asked = self.outlived.note
+        self.runtime.facades.on_asked = self.outlived.note
 
     # --- a case runs -----------------------------------------------------------------
 

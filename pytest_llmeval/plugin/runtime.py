@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -17,38 +16,29 @@ from typing import Any
 import pytest
 
 from pytest_llmeval.clients import (
-    Backend,
     Clients,
     Owner,
     Spending,
-    never_waits,
     remove_shared,
 )
 from pytest_llmeval.conclusion import Collected
 from pytest_llmeval.config import Config, load_config
-from pytest_llmeval.errors import ConfigError, UnscoredError, UserError
-from pytest_llmeval.evaluate import Generator, Judge, StoredReplies
+from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.gates import scoped_gate
 from pytest_llmeval.loop import LoopThread
 from pytest_llmeval.metrics import register_all
 from pytest_llmeval.plugin.basis import Basis
+from pytest_llmeval.plugin.facades import Facades
 from pytest_llmeval.plugin.places import Rerun, looked_at
 from pytest_llmeval.plugin.plans import Plans
 from pytest_llmeval.plugin.read_tasks import ReadTasks
 from pytest_llmeval.plugin.settings import Settings, settings_of
-from pytest_llmeval.prompts import Template
-from pytest_llmeval.recorder import Plan, SampleRun, current_sample
 from pytest_llmeval.redact import Redactor
 from pytest_llmeval.store.answers import Answers
 
 __all__ = ["Runtime", "runtime_of"]
 
 _KEY = pytest.StashKey["Runtime"]()
-
-_THREE_WAYS = (
-    "give it in the marker, @pytest.mark.llmeval({role}='python:package.module:name'), "
-    "on the command line, --llmeval-{role}=SPEC, or in llmeval.yaml, {role}: NAME"
-)
 
 
 class Runtime:
@@ -70,10 +60,7 @@ class Runtime:
         self.basis = Basis(self)
         self.tasks = ReadTasks(config, self.settings)
         self.rerun = Rerun(config)
-        self.on_asked: Callable[[SampleRun | None, str, Any], None] | None = None
-        """Told who asks which model, in which role."""
-        self.stored: StoredReplies | None = None
-        """Replies of an earlier run that stand in the place of asking."""
+        self.facades = Facades(self)
 
     @cached_property
     def config(self) -> Config:
@@ -128,25 +115,6 @@ class Runtime:
         name = f"limits-{owner.process}-{owner.run}.spent"
         return Spending(budget, self.root / ".llmeval" / name)
 
-    def answers_at_once(self, plan: Plan, fixtures: Collection[str]) -> bool:
-        """Return whether the models of a test answer without being waited for.
-
-        Recordings do, and columns of the dataset.
-
-        Args:
-            plan: What holds for the test's cases.
-            fixtures: Those of ours it uses; none of a task, which says no more.
-        """
-        roles = {"generator": plan.generator, "judge": plan.judge}
-        used = roles.keys() & fixtures if fixtures else roles.keys()
-        specs = [roles[role] for role in used if roles[role] is not None]
-        try:
-            return bool(specs) and all(
-                never_waits(self.clients.backend(spec)) for spec in specs
-            )
-        except UserError:
-            return False  # told where it is asked
-
     def is_spent(self) -> bool:
         """Return whether the budget is spent: nothing more begins."""
         return self.spending is not None and self.spending.is_over
@@ -162,39 +130,6 @@ class Runtime:
         self.clients.shelf.outside.clear()
         return found
 
-    @cached_property
-    def generator(self) -> Generator:
-        """The façade behind the `generator` fixture."""
-        return self._facade("generator", lambda plan: plan.generator)
-
-    @cached_property
-    def judge(self) -> Judge:
-        """The façade behind the `judge` fixture."""
-        return Judge(client=self._facade("judge", lambda plan: plan.judge))
-
-    def client(self, spec: Any, *, name: str | None = None) -> Generator:
-        """Return a further client with the same loop and limits.
-
-        Raises:
-            ConfigError: A callable without a name, or no such model.
-        """
-        if not isinstance(spec, str) and callable(spec) and name is None:
-            message = f"llm_client({spec!r}) needs a name=: reports tell it apart by it"
-            raise ConfigError(message)
-        backend = self.clients.backend(spec, name=name)
-
-        def lookup(sample: SampleRun | None) -> Backend:
-            _refuse_if_over(sample)
-            return backend
-
-        return Generator(
-            role=name or str(spec),
-            lookup=lookup,
-            loop=self.loop,
-            load=self._load,
-            stored=self.stored,
-        )
-
     def close(self) -> None:
         """Close clients and end the loop thread."""
         if "clients" in self.__dict__:
@@ -204,37 +139,6 @@ class Runtime:
         self.loop.close()
         if not hasattr(self.pytest_config, "workerinput"):
             remove_shared(self.root / ".llmeval")
-
-    def _facade(self, role: str, pick: Callable[[Plan], Any]) -> Generator:
-        def lookup(sample: SampleRun | None) -> Backend:
-            _refuse_if_over(sample)
-            spec = pick(sample.run.plan) if sample else self._session_wide(role)
-            if spec is None:
-                raise ConfigError(no_model_text(role))
-            if self.on_asked is not None:
-                self.on_asked(sample, role, spec)
-            return self.clients.backend(spec)
-
-        return Generator(
-            role=role,
-            lookup=lookup,
-            loop=self.loop,
-            load=self._load,
-            stored=self.stored,
-        )
-
-    def _session_wide(self, role: str) -> Any:
-        if role == "judge":
-            return self.plans.judge_spec(None)
-        return next(iter(self.plans.generators(None)), None)
-
-    def _load(self, source: Any) -> Template:
-        """Return a template given in a call; paths stand beside the test's file."""
-        sample = current_sample()
-        path = sample.run.nodeid.partition("::")[0] if sample else ""
-        template = self.plans.template(source, (self.root / path).parent)
-        assert template is not None
-        return template
 
 
 def _checked(config: Config) -> Config:
@@ -251,28 +155,12 @@ def _checked(config: Config) -> Config:
     return config
 
 
-def _refuse_if_over(sample: SampleRun | None) -> None:
-    """Ask nothing for a body that nobody waits for any more.
-
-    Raises:
-        UnscoredError: It timed out, or the run is over; its thread went on.
-    """
-    if sample is not None and sample.is_over:
-        message = "the case is over: nothing more is asked for it"
-        raise UnscoredError(message, cause="interrupted")
-
-
 def _owner(config: pytest.Config) -> Owner:
     """Return the run: on an xdist worker, that of the process that started it."""
     given = getattr(config, "workerinput", None)
     if given is None:
         return Owner(run=secrets.token_hex(8), process=os.getpid())
     return Owner(run=given["testrunuid"], process=os.getppid())
-
-
-def no_model_text(role: str) -> str:
-    """Return the error of a test that uses a fixture with no model behind it."""
-    return f"no {role} is configured: {_THREE_WAYS.format(role=role)}"
 
 
 def runtime_of(config: pytest.Config) -> Runtime:

@@ -73,7 +73,7 @@ class TaskFile(pytest.File):
 
         def body(case: Case) -> None:
             __tracebackhide__ = True
-            task.run(case, runtime.generator, runtime.judge)
+            task.run(case, runtime.facades.generator, runtime.facades.judge)
 
         for variant, (pins, marks) in zip(markers, pinned(markers), strict=True):
             marks = [*marks, *self._skip(task, variant, runtime)]

@@ -16,8 +16,9 @@ from pytest_llmeval.config import parse_spec
 from pytest_llmeval.datasets import label_ids
 from pytest_llmeval.errors import ConfigError, did_you_mean
 from pytest_llmeval.gates import refuse_too_few
+from pytest_llmeval.plugin.facades import no_model_text
 from pytest_llmeval.plugin.marker import Marker
-from pytest_llmeval.plugin.runtime import Runtime, no_model_text
+from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.prompts import template_check
 from pytest_llmeval.types import Case
 
