@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,11 @@ import yaml  # noqa: F401
 
 import pytest_llmeval.plugin.run  # noqa: F401
 from pytest_llmeval.metrics._custom import REGISTERED
+
+# In the background of a script (nohup, some CI runners) SIGINT is ignored, and so it would
+# be by the suites that tests stop by it: they would run for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Plugins of the machine that have no part in what is tested here.
 QUIET = tuple(
