@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ import pytest
 from pytest_llmeval.conclusion import Aggregates, KeptRun, save_baseline
 from pytest_llmeval.plugin.failures import Failures
 from pytest_llmeval.plugin.github import append_summary
+from pytest_llmeval.plugin.notes import alone_lines
 from pytest_llmeval.plugin.recordings import RecordingWriter, drops_unused
 from pytest_llmeval.plugin.resuming import Progress
 from pytest_llmeval.plugin.sample_log import SampleLog
@@ -156,7 +157,7 @@ class Outputs:
             collected=self._runtime.collected,
             ended=self._bars.ended,
             taken=frozenset(self.progress.taken),
-            notes=tuple(self.notes),
+            notes=tuple(self._runtime.redactor.redact(self.notes)),
             aggregates=self._aggregates.values,
         )
 
@@ -183,7 +184,7 @@ class Outputs:
             self.notes.append(
                 f"rescored {self._stored.path.name}: its replies, and no generator asked"
             )
-        self.notes += _alone_lines(self.alone)
+        self.notes += alone_lines(self.alone)
         for note in self._runtime.clients.settle():
             self.note(note)
         self._save(session)
@@ -259,13 +260,3 @@ class Outputs:
         self.notes.append(note)
         if session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-def _alone_lines(alone: Mapping[str, str]) -> Iterator[str]:
-    """Yield, for each reason, a line about the tests that ran one case at a time."""
-    tests: dict[str, list[str]] = {}
-    for test, reason in alone.items():
-        tests.setdefault(reason, []).append(test)
-    for reason, names in tests.items():
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        yield f"one at a time: {', '.join(names[:3])}{more} ({reason})"

@@ -44,7 +44,10 @@ class Resumed:
         self._records: dict[str, Record] = {}
         for records in self._chain(path):
             for record in records:
-                self._records.setdefault(record.nodeid, record)
+                known = self._records.get(record.nodeid)
+                # What a stopped run did not come to, the one before may have scored.
+                if known is None or known.status == "not_run":
+                    self._records[record.nodeid] = record
 
     @property
     def name(self) -> str:

@@ -21,6 +21,7 @@ from pytest_llmeval.plugin._internals import (
     redact_report,
 )
 from pytest_llmeval.plugin.ahead import Ahead
+from pytest_llmeval.plugin.attach import attach
 from pytest_llmeval.plugin.bars import Bars
 from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.calibrating import Calibrating
@@ -29,14 +30,14 @@ from pytest_llmeval.plugin.circumstances import is_wanted
 from pytest_llmeval.plugin.earlier import rescored_of, resumed_of
 from pytest_llmeval.plugin.ending import Ending
 from pytest_llmeval.plugin.failures import Questions
-from pytest_llmeval.plugin.junit import is_ours, junit_properties
+from pytest_llmeval.plugin.junit import is_ours
 from pytest_llmeval.plugin.outcomes import NOT_RUN, Outcome, outcome_of, with_parts
 from pytest_llmeval.plugin.outlived import Outlived
 from pytest_llmeval.plugin.outputs import Outputs
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
 from pytest_llmeval.plugin.samples import Samples
 from pytest_llmeval.plugin.stopped import Stopped, evaluations
-from pytest_llmeval.plugin.taken import is_taken_over, replay, restored
+from pytest_llmeval.plugin.taken import is_taken_over, replay
 from pytest_llmeval.recorder import begin, end
 
 __all__ = ["Run", "run_of"]
@@ -165,7 +166,7 @@ class Run:
             if outcome.status == "not_run":
                 file, line, _ = report.location  # and not where we said so
                 report.longrepr = (file, (line or 0) + 1, f"Skipped: {outcome.reason}")
-            self._attach(report, item, samples, outcome)
+            attach(self, report, item, samples, outcome)
             is_verbose = self.config.get_verbosity() > 1
             summary.add_sections(report, samples.shown, error, is_verbose=is_verbose)
             counted = samples.headline(outcome.status)
@@ -195,33 +196,6 @@ class Run:
         if _SAMPLES in pyfuncitem.stash:
             warn_if_unchecked(pyfuncitem)
         return result
-
-    def _attach(
-        self,
-        report: pytest.TestReport,
-        item: pytest.Item,
-        samples: Samples,
-        outcome: Outcome,
-    ) -> None:
-        redactor = self.runtime.redactor
-        record = restored(item, record_of(samples, outcome, report.duration))
-        if self.resumed is not None:
-            report.llmeval_resumed = self.resumed.note_of(item)  # type: ignore[attr-defined]
-        report.llmeval = redactor.redact(record.to_json())  # type: ignore[attr-defined]
-        report.llmeval_recordings = [  # type: ignore[attr-defined]
-            *(one for sample in samples.runs for one in sample.recordings),
-            *self.runtime.recorded_outside(),
-        ]
-        if logged := samples.shown.logged:
-            report.llmeval_logged = redactor.redact(logged)  # type: ignore[attr-defined]
-        if outcome.status in {"failed", "unscored"}:
-            answers = self.questions.answers(samples)
-            report.llmeval_answers = redactor.redact(answers)  # type: ignore[attr-defined]
-        notes = self.runtime.clients.trouble()
-        report.llmeval_notes = notes  # type: ignore[attr-defined]
-        for entry in junit_properties(report.llmeval):
-            item.user_properties.append(entry)
-            report.user_properties.append(entry)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:

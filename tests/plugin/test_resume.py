@@ -21,6 +21,8 @@ def answer(prompt):
         file.write(prompt + "\\n")
     if prompt == "q2" and (pathlib.Path(__file__).parent / "down").exists():
         raise RuntimeError("down")
+    if prompt == "stop" and (pathlib.Path(__file__).parent / "halt").exists():
+        raise KeyboardInterrupt
     return "b" if prompt == "q1" else "a"
 
 other = answer
@@ -218,6 +220,23 @@ def test_a_run_that_went_on_and_was_interrupted_loses_nothing(asking: Suite) -> 
     assert asked(asking) == ["q4"]
     assert told(result) == "4 taken over, 1 run (1 not ended)"
     assert asking.journal()[0]["resumed"].endswith(".jsonl")
+
+
+def test_what_a_stopped_run_did_not_come_to_is_taken_from_the_one_before(
+    asking: Suite,
+) -> None:
+    asking.run()
+    interrupt(asking, 4)
+    asking.rows("rows.jsonl", [{**ROWS[0], "input": "stop"}, *ROWS[1:]])
+    (asking.path / "halt").touch()
+    stopped = asking.run_alone("--llmeval-resume", "--llmeval-concurrency=1")
+    assert stopped.ret == pytest.ExitCode.INTERRUPTED
+    (asking.path / "halt").unlink()
+    (asking.path / "asked.txt").unlink()
+    result = asking.run("--llmeval-resume")
+
+    assert asked(asking) == ["q4", "stop"]
+    assert told(result) == "3 taken over, 2 run (1 unscored, 1 not run)"
 
 
 def test_tags_and_expected_failures_are_those_of_today(asking: Suite) -> None:
