@@ -98,7 +98,8 @@ CASE: Final = {
     "fingerprints": {
         "row": _TEXT,
         "columns": _Map(_TEXT),
-        "template": _SOME_TEXT,
+        "code": _TEXT,
+        **dict.fromkeys(("template", "generator", "judge"), _SOME_TEXT),
         **dict.fromkeys(("is_numbered", "must_pass"), bool),
     },
     "samples": _List(_SAMPLE),
@@ -106,14 +107,18 @@ CASE: Final = {
 
 STANDING: Final = {
     **dict.fromkeys(("test", "case_id", "status", "nodeid", "row"), _TEXT),
-    **dict.fromkeys(("source", "template", "prompt", "model"), _SOME_TEXT),
-    **dict.fromkeys(("settings", "judge", "reply"), _SOME_TEXT),
+    **dict.fromkeys(("source", "template", "model", "judge", "reply"), _SOME_TEXT),
     **dict.fromkeys(("is_numbered", "must_pass"), bool),
     **dict.fromkeys(("params", "columns"), _Map(_TEXT)),
-    "read": _List(_TEXT),
+    **dict.fromkeys(("read", "prompts", "settings"), _List(_TEXT)),
     "served": _List(_Map(_TEXT)),
     "values": _Map(
-        {"value": _SOME_NUMBER, "version": int, "higher_is_better": bool},
+        {
+            "value": _SOME_NUMBER,
+            "version": int,
+            "higher_is_better": bool,
+            "judge": _SOME_TEXT,
+        },
     ),
 }
 HEADER: Final = {
