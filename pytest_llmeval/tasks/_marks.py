@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pytest_llmeval.config import Section, plain
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.gates import parse_gate
 from pytest_llmeval.kinds import kind_use
 
-__all__ = ["gates_of", "kind_of", "marker_keywords"]
+__all__ = ["gates_of", "kind_of", "marker_keywords", "rows_of_share", "share_of"]
+
+_PERCENT: Final = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 
 
 def marker_keywords(top: Section) -> dict[str, Any]:
@@ -22,12 +25,44 @@ def marker_keywords(top: Section) -> dict[str, Any]:
         "judge": _model(top, "judge"),
         "kind": kind_of(top),
         "gate": gates_of(top),
-        "limit": top.whole("limit", least=1),
+        "limit": None if share_of(top) else top.whole("limit", least=1),
         "concurrency": top.whole("concurrency", least=1),
         "repeat": top.whole("repeat", least=1),
         "min_sample_rate": _share(top, "min_sample_rate"),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def share_of(top: Section) -> float | None:
+    """Return the share of the rows that ``limit: 10%`` stands for, None for others.
+
+    Raises:
+        ConfigError: It is above 100 %, or none.
+    """
+    value = top.data.get("limit")
+    if not isinstance(value, str):
+        return None
+    found = _PERCENT.fullmatch(value)
+    share = float(found[1]) / 100 if found else 0.0
+    if not 0 < share <= 1:
+        message = f"limit is a number of rows, or a share such as 10%, not {value!r}"
+        raise top.fail(message, "limit")
+    return share
+
+
+def rows_of_share(share: float | None, count: int, top: Section) -> int:
+    """Return how many of `count` rows a share of them is, rounded down.
+
+    Raises:
+        ConfigError: That is none.
+    """
+    if share is None:
+        return count
+    kept = int(share * count)
+    if not kept:
+        message = f"limit: {top.data['limit']} of {count} rows is none of them"
+        raise top.fail(message, "limit")
+    return kept
 
 
 def _share(top: Section, key: str) -> float | None:

@@ -13,7 +13,12 @@ from pytest_llmeval.errors import UserError
 from pytest_llmeval.evaluate import reply_text
 from pytest_llmeval.kinds import check_rows, kind_use
 from pytest_llmeval.tasks._checks import TaskCheck, make_checks, read_checks
-from pytest_llmeval.tasks._marks import kind_of, marker_keywords
+from pytest_llmeval.tasks._marks import (
+    kind_of,
+    marker_keywords,
+    rows_of_share,
+    share_of,
+)
 from pytest_llmeval.tasks._task import Task, TaskOptions
 from pytest_llmeval.types import Case, Source
 
@@ -42,6 +47,7 @@ def own_task(top: Section, name: str, path: Path, options: TaskOptions) -> Task:
     top.only(KEYS)
     checks = read_checks(top, base=path.parent, root=options.root)
     keywords = marker_keywords(top)
+    cases = _cases(top, path.parent, options.root)
     uses = {"generator"} | {"judge" for check in checks if check.asks_judge}
 
     def run(case: Case, generator: Any, judge: Any) -> None:
@@ -51,7 +57,7 @@ def own_task(top: Section, name: str, path: Path, options: TaskOptions) -> Task:
     return Task(
         name=name,
         shown=top.shown,
-        cases=tuple(_cases(top, path.parent, options.root)),
+        cases=tuple(cases[: rows_of_share(share_of(top), len(cases), top)]),
         run=run,
         keywords=keywords,
         uses=frozenset(uses),

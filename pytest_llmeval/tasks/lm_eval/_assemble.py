@@ -10,6 +10,7 @@ from typing import Any, Final
 from pytest_llmeval.config import Section
 from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
 from pytest_llmeval.tasks._checks import make_checks
+from pytest_llmeval.tasks._marks import rows_of_share
 from pytest_llmeval.tasks._read import read_mapping
 from pytest_llmeval.tasks._task import (
     FunctionName,
@@ -123,6 +124,7 @@ def _task(keys: Keys, path: Path, options: TaskOptions, name_of: Any) -> Task:
         process_results=own,
         logs_samples=options.logs_samples,
         resamples=own_keys.resamples,
+        min_characters=own_keys.min_characters,
         is_compatible=own_keys.is_compatible,
     )
     _check_pipelines(keys, runner)
@@ -137,6 +139,8 @@ def _task(keys: Keys, path: Path, options: TaskOptions, name_of: Any) -> Task:
         raise top.fail(message)
     process = _function(keys, "process_docs", functions)
     rows = _processed(keys, splits.get(keys, split), process, "process_docs")
+    kept = rows_of_share(own_keys.share, len(rows), own_keys.section)
+    rows = rows.select(range(kept))
     docs = _docs(keys, functions, own_keys.is_compatible)
     shots = read_shots(
         keys,

@@ -125,7 +125,10 @@ def _metric(entry: Any, output_type: str, functions: Functions, is_own: bool) ->
     elif not is_own:
         _check_name(name, output_type)
     options = {k: plain(v) for k, v in entry.items() if k not in _KEYS}
+    zero_as = 0.0
     if function is None and not is_own:
+        if _is_per_row(entry):
+            zero_as = _zero_as(name, options.pop("zero_as", 0.0))
         options = _checked_options(name, entry, output_type, options)
     is_better = entry.get("higher_is_better", name not in _LOWER)
     if not isinstance(is_better, bool):
@@ -136,16 +139,34 @@ def _metric(entry: Any, output_type: str, functions: Functions, is_own: bool) ->
         str(name), entry.get("aggregation"), is_free, functions
     )
     low, high = (-inf, inf) if is_free else _SCALES.get(name, (-inf, inf))
+    if name in CORPUS and aggregation in _OF_NUMBERS:
+        low, high = (0.0, inf) if name == "ter" else _SHARE
     return Metric(
         name=str(name),
         low=low,
         high=high,
         higher_is_better=is_better,
         options=options,
+        zero_as=zero_as,
         function=function,
         aggregation=aggregation,
         combine=combine,
     )
+
+
+def _is_per_row(entry: Mapping[str, Any]) -> bool:
+    """Return whether a metric of all rows' texts is asked for of each row alone.
+
+    lm-evaluation-harness has no such thing; its tasks do it by code.
+    """
+    return entry["metric"] in CORPUS and entry.get("aggregation") in _OF_NUMBERS
+
+
+def _zero_as(name: str, value: Any) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+        return float(value)
+    message = f"{name}: zero_as is what a value of 0 counts as, a number, not {value!r}"
+    raise ConfigError(message)
 
 
 def _check_name(name: Any, output_type: str) -> None:
@@ -179,7 +200,14 @@ def _checked_options(
             metrics.score(name, "a", "a", **options)  # patterns are compiled
         return options
     if name in CORPUS:
-        metrics.check_ready(CORPUS[name][0], {})
+        ours, known = CORPUS[name]
+        if not _is_per_row(entry):
+            metrics.check_ready(ours, {})
+            return {}
+        options = {**({"smooth": "none"} if ours == "bleu" else {}), **options}
+        metrics.check_ready(ours, {**known, **options})
+        metrics.score(ours, "a", "a", **{**known, **options})
+        return options
     return {}
 
 
@@ -187,7 +215,7 @@ def _without_effect(entry: Mapping[str, Any], output_type: str) -> list[str]:
     """Return the options of a metric that lm-evaluation-harness calls no function for."""
     name = entry["metric"]
     has_function = output_type == "generate_until" and name not in {*CORPUS, "bypass"}
-    if has_function or isinstance(name, FunctionName):
+    if has_function or isinstance(name, FunctionName) or _is_per_row(entry):
         return []
     return [key for key in entry if key not in _KEYS or key == "hf_evaluate"]
 
@@ -214,6 +242,8 @@ def _aggregation(
         allowed = _AGGREGATIONS
     elif used in _OF_CHOICES:
         allowed = _OF_CHOICES
+    elif used in CORPUS:
+        allowed = (used, *_OF_NUMBERS)
     elif used == "mean":
         allowed = _OF_NUMBERS
     if given is None or given in allowed or name == "bypass":

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from pytest_llmeval.config import Section
 from pytest_llmeval.tasks._checks import TaskCheck, read_checks
-from pytest_llmeval.tasks._marks import marker_keywords
+from pytest_llmeval.tasks._marks import marker_keywords, share_of
 from pytest_llmeval.tasks._task import TaskOptions
 from pytest_llmeval.tasks.lm_eval._include import Keys
 
@@ -21,7 +21,7 @@ _MARKER: Final = (
 )
 OWN_KEYS: Final = (
     *_MARKER,
-    *("checks", "compat", "bootstrap_iters"),
+    *("checks", "compat", "bootstrap_iters", "min_characters"),
     *("system_instruction", "apply_chat_template", "fewshot_as_multiturn"),
 )
 #: lm-evaluation-harness's takes a hundred times as long, for a third digit.
@@ -40,6 +40,12 @@ class OwnKeys:
     """Whether everything is as in lm-evaluation-harness, what it distorts included."""
     resamples: int = _RESAMPLES
     """For standard errors; 0 for none."""
+    min_characters: int = 0
+    """Of reply and target; a row with fewer has no values."""
+    share: float | None = None
+    """The share of the rows that is evaluated."""
+    section: Section
+    """For the places in error texts."""
     system: str | None = None
     """Stands before the description."""
     chat: Literal["message", "turns"] | None = None
@@ -67,6 +73,9 @@ def read_own_keys(keys: Keys, path: Path, options: TaskOptions) -> OwnKeys:
         keywords=marker_keywords(replace(own, data=marker)),
         checks=checks,
         is_compatible=_is_compatible(own),
+        min_characters=own.whole("min_characters", least=1) or 0,
+        share=share_of(own),
+        section=own,
         resamples=_RESAMPLES if resamples is None else resamples,
         system=options.system_instruction or own.text("system_instruction"),
         chat=_chat(own, options),

@@ -17,6 +17,7 @@ from pytest_llmeval.tasks.lm_eval._samples import log_line
 from pytest_llmeval.tasks.lm_eval._scores import (
     CORPUS,
     Metric,
+    no_score,
     perplexity_score,
     text_scores,
     value_score,
@@ -38,6 +39,8 @@ class Runner:
     logs_samples: bool = False
     resamples: int = 1000
     """For standard errors that are found by drawing rows anew."""
+    min_characters: int = 0
+    """Of reply and target; a row with fewer has no values."""
     is_compatible: bool = False
     """Whether all is as in lm-evaluation-harness, what it distorts included."""
 
@@ -79,6 +82,8 @@ class Runner:
     def _scored(self, answer: Any, gold: Any) -> list[tuple[Metric, Score]]:
         """Return the scores of an answer by the task's metrics."""
         __tracebackhide__ = True
+        if reason := self._too_short(answer, gold):
+            return [(metric, no_score(metric, reason)) for metric in self.metrics]
         scores = []
         for metric in self.metrics:
             scores += text_scores(metric, answer, gold)
@@ -86,6 +91,18 @@ class Runner:
                 # There, it leaves a list to the metrics after it.
                 answer = [answer] * len(gold) if isinstance(gold, list) else answer
         return scores
+
+    def _too_short(self, answer: Any, gold: Any) -> str:
+        """Return why a row has no values, an empty text where it has."""
+        golds = gold if isinstance(gold, list) else [gold]
+        longest = max((len(str(one)) for one in golds), default=0)
+        for what, length in (("reply", len(str(answer))), ("target", longest)):
+            if length < self.min_characters:
+                return (
+                    f"the {what} has {length} characters, and a row is scored from "
+                    f"{self.min_characters}"
+                )
+        return ""
 
     def _choose(self, plan: Plan, generator: Any) -> None:
         __tracebackhide__ = True

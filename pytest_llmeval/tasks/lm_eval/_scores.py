@@ -16,7 +16,15 @@ from pytest_llmeval.errors import UnscoredError, UserError
 from pytest_llmeval.stats import AGGREGATIONS, aggregated
 from pytest_llmeval.types import Likelihood, Pool, Score
 
-__all__ = ["CORPUS", "Metric", "perplexity_score", "text_scores", "value_score"]
+__all__ = [
+    "CORPUS",
+    "Metric",
+    "no_score",
+    "perplexity_score",
+    "scored",
+    "text_scores",
+    "value_score",
+]
 
 #: Metrics of all rows' texts at once: ours, with these options.
 CORPUS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
@@ -41,9 +49,16 @@ class Metric:
     """One of `stats.AGGREGATIONS`, a key of `CORPUS`, or the task's own function."""
     combine: Callable[[list[Any]], Any] | None = None
     """That function."""
+    zero_as: float = 0.0
+    """What a value of 0 counts as."""
     low: float = -inf
     """The ends of its scale."""
     high: float = inf
+
+    @property
+    def is_per_row(self) -> bool:
+        """Whether a metric of all rows' texts is had of each row alone, from 0 to 1."""
+        return self.name in CORPUS and self.aggregation in _OF_NUMBERS
 
     @property
     def keeps_items(self) -> bool:
@@ -99,6 +114,11 @@ def scored(
         pool=pool,
         details={} if item is None else {"item": item},
     )
+
+
+def no_score(metric: Metric, reason: str) -> Score:
+    """Return that a row has no value, and why."""
+    return replace(scored(metric, nan), reason=reason)
 
 
 def _alone(metric: Metric, item: Any) -> float:
@@ -167,12 +187,23 @@ def text_scores(metric: Metric, text: Any, gold: Any) -> list[tuple[Metric, Scor
 
 def _known(metric: Metric, text: Any, golds: list[str]) -> Score:
     try:
+        if metric.is_per_row:
+            return _row_score(metric, str(text), golds)
         if metric.name in CORPUS:
             return corpus_score(metric, str(text), golds)
         found = metrics.score(metric.name, str(text), golds, **metric.options)
         return replace(found, higher_is_better=metric.higher_is_better)
     except UserError as exc:
         raise UnscoredError(str(exc), cause="suite") from exc
+
+
+def _row_score(metric: Metric, text: str, golds: list[str]) -> Score:
+    """Return the score of one row, on the scale of the metric of ours."""
+    ours, options = CORPUS[metric.name]
+    found = metrics.score(ours, text, golds, **{**options, **metric.options})
+    if found.value is None or not text.strip():
+        return no_score(metric, found.reason or "a blank reply has no words to count")
+    return scored(metric, found.value or metric.zero_as)
 
 
 def corpus_score(metric: Metric, text: str, golds: list[str]) -> Score:
