@@ -7,15 +7,14 @@ logged is written again, so that pytest shows it where it belongs.
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_llmeval.ahead import Body, Engine, Routes
+from pytest_llmeval.ahead import Routes
 from pytest_llmeval.errors import UserError
+from pytest_llmeval.plugin.begun import Begun, Bodies
 from pytest_llmeval.plugin.bodies import check_returned
 from pytest_llmeval.plugin.circumstances import ends_early, in_the_way, log_level
 from pytest_llmeval.plugin.fixtures import __name__ as own_module
@@ -25,7 +24,6 @@ from pytest_llmeval.plugin.samples import NOT_NEEDED, Samples, ends_run
 from pytest_llmeval.plugin.siblings import Evaluation, Group, Watch, siblings
 from pytest_llmeval.plugin.upcoming import Upcoming
 from pytest_llmeval.plugin.waiting import Standing, Tally, Waiting
-from pytest_llmeval.recorder import begin
 
 if TYPE_CHECKING:
     from pytest_llmeval.plugin.run import Run
@@ -36,22 +34,8 @@ __all__ = ["Ahead"]
 #: How many times the width may have begun, or be about to, and not be collected: enough
 #: to go on while the case whose turn it is waits for a server that says "in a second".
 _LEAD: Final = 16
-#: Bodies that take longer in their own turn wait for something, and the next ones run
-#: ahead: two in a row, for the first one of all loads recordings and templates. Below, a
-#: thread would cost more than it saves.
-_QUICK_SECONDS: Final = 0.05
-_SLOW_BODIES: Final = 2
 _SECONDS = pytest.StashKey[float]()
 _ALONE = pytest.StashKey[str]()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Started:
-    """The bodies of an item, one a sample, and what they were given."""
-
-    bodies: tuple[Body, ...]
-    samples: Samples
-    given: dict[str, Any]
 
 
 class Ahead:
@@ -64,15 +48,12 @@ class Ahead:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._runtime: Runtime = run.runtime
-        self._engine = Engine(run.runtime.loop)
+        self._begun = Begun(run.runtime.loop)
         self._routes = Routes()
         self._watch = Watch()
         self._groups: dict[tuple[int, str | None], Group | None] = {}
-        self._started: dict[pytest.Item, _Started] = {}
-        self._ahead = 0
-        """How many bodies have begun, or are about to, before their items' turns."""
         self._in_turn: pytest.Item | None = None
-        """What runs in its own turn because nothing it asks has to be waited for."""
+        """What runs in its own turn though it might run ahead."""
         self._upcoming: Upcoming | None = None
         self._waiting = Waiting(run.config)
         self._tally = Tally()
@@ -86,18 +67,18 @@ class Ahead:
             self._upcoming = Upcoming(item.session)
         self._upcoming.begin(item)
         group = self._group(item)
-        if not self._routes.are_open and group is not None and group.pace != "quick":
+        if not self._routes.are_open and group is not None and not group.pace.is_quick:
             self._routes.open(log_level(item.config))
             self._routes.cover()  # the streams that are there while nothing is captured
         try:
             return (yield)
         finally:
-            left = self._taken(item)
+            left = self._begun.take(item)
             if left is not None:  # its set-up failed, or skipped it
-                self._drop(left)
+                self._begun.drop(left)
             if group is not None:
                 self._tally.ended += 1
-            if not self._started:
+            if not self._begun.by_item:
                 self._routes.close()
 
     @pytest.hookimpl(tryfirst=True)
@@ -126,31 +107,34 @@ class Ahead:
             True, or None when the item is to run in the main thread, as ever.
         """
         __tracebackhide__ = True
-        started = self._taken(item)
+        started = self._begun.take(item)
         group = self._group(item)
         if group is None:
             return None
-        if started is None and self._is_over_at_once(item, group):
+        if started is None and self._runs_in_turn(item, group):
             return None
         if not self._may_run_beside(item, group):
             if started is not None:
-                self._drop(started)
+                self._begun.drop(started)
             return None
         if started is not None and not group.is_what_it_got(item, started.given):
-            self._drop(started)
+            self._begun.drop(started)
             started = None
         self._routes.cover()
         following = self._following(item, group)
         first = next(following, None)
         if started is None:
             is_one = not self._run.samples_of(item).are_several
-            if first is None and not self._started and is_one:
+            if first is None and not self._begun.by_item and is_one:
                 return None  # alone
-            started = self._begin_own(item, group)
+            given = {name: item.funcargs[name] for name in group.arguments}
+            samples = self._run.samples_of(item)
+            started = self._begun.made(item, group, given, samples)
+            self._begun.add_next(started)
         if first is not None:
-            self._begin(*first)
-        for sibling, body in following:
-            self._begin(sibling, body)
+            self._begun.add(*first)
+        for sibling, bodies in following:
+            self._begun.add(sibling, bodies)
         return self._collect(item, started)
 
     @pytest.hookimpl(wrapper=True)
@@ -165,10 +149,7 @@ class Ahead:
             self._in_turn = None
             group = self._group(item)
             if group is not None:
-                is_slow = call.duration > _QUICK_SECONDS
-                group.slow_bodies = group.slow_bodies + 1 if is_slow else 0
-                if group.slow_bodies >= _SLOW_BODIES:
-                    group.pace = "slow"
+                group.pace.note(call.duration)
         if call.when == "call" and _SECONDS in item.stash:
             report.duration = item.stash[_SECONDS]
             del item.stash[_SECONDS]
@@ -177,25 +158,21 @@ class Ahead:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self) -> Generator[None, Any, Any]:
         """Begin nothing more; also after Ctrl-C and -x."""
-        for started in self._started.values():
-            started.samples.close()
-        self._started.clear()
-        self._ahead = 0
-        self._engine.close()
+        self._begun.close()
         self._routes.close()
         return (yield)
 
     def has_begun(self, item: pytest.Item) -> bool:
         """Return whether a body of an item has begun before its turn."""
-        started = self._started.get(item)
-        return started is not None and any(body.is_started for body in started.bodies)
+        started = self._begun.by_item.get(item)
+        return started is not None and started.have_begun
 
     def begun(self) -> list[Samples]:
         """Return the samples of cases whose bodies have begun before their turn."""
         return [
             started.samples
-            for started in self._started.values()
-            if any(body.is_started for body in started.bodies)
+            for started in self._begun.by_item.values()
+            if started.have_begun
         ]
 
     # --- what it comes to ------------------------------------------------------------
@@ -235,47 +212,21 @@ class Ahead:
         group.is_proven = True
         return True
 
-    def _is_over_at_once(self, item: Evaluation, group: Group) -> bool:
+    def _runs_in_turn(self, item: Evaluation, group: Group) -> bool:
         """Return whether a body that has not begun is to run in its own turn, as ever."""
         plan = self._run.samples_of(item).run.plan
-        if group.pace != "slow" and self._runtime.facades.answers_at_once(
-            plan, group.own
-        ):
-            group.pace = "quick"
+        at_once = self._runtime.facades.answers_at_once(plan, group.own)
+        if group.pace.runs_in_turn(answers_at_once=at_once):
             self._in_turn = item
-            return True
-        if group.pace == "quick":
-            # Another model: nothing is led away yet that a body ahead would write.
-            group.pace = "unknown"
             return True
         return False
 
-    def _begin_own(self, item: Evaluation, group: Group) -> _Started:
-        given = {name: item.funcargs[name] for name in group.arguments}
-        started = self._prepared(item, group, given, self._run.samples_of(item))
-        for body in reversed(started.bodies):
-            self._engine.submit(body, is_next=True)
-        return started
-
-    def _begin(self, item: Evaluation, started: _Started) -> None:
-        self._started[item] = started
-        self._ahead += len(started.bodies)
-        for body in started.bodies:
-            self._engine.submit(body)
-
-    def _taken(self, item: pytest.Item) -> _Started | None:
-        """Return what has begun of an item, which is its own to end now."""
-        started = self._started.pop(item, None)
-        if started is not None:
-            self._ahead -= len(started.bodies)
-        return started
-
     def _following(
         self, item: Evaluation, group: Group
-    ) -> Iterator[tuple[Evaluation, _Started]]:
+    ) -> Iterator[tuple[Evaluation, Bodies]]:
         """Yield the siblings to begin now, as many as there is room for."""
         assert self._upcoming is not None
-        room = self._lead(item, group) - self._ahead
+        room = self._lead(item, group) - self._begun.count
         if room <= 0 or self._runtime.is_spent():
             return
         for sibling in siblings(item, group, self._upcoming, self._group):
@@ -287,7 +238,7 @@ class Ahead:
             except UserError:
                 continue  # told in its own turn
             given = group.given_to(sibling, item)
-            yield sibling, self._prepared(sibling, group, given, samples)
+            yield sibling, self._begun.made(sibling, group, given, samples)
             room -= len(samples.runs)
             if room <= 0:
                 return
@@ -295,35 +246,11 @@ class Ahead:
     def _lead(self, item: pytest.Item, group: Group) -> int:
         """Return how many bodies may have begun without having had their turn."""
         if ends_early(item.config):
-            failed = any(one.samples.has_failed for one in self._started.values())
+            failed = any(one.samples.has_failed for one in self._begun.by_item.values())
             return 0 if failed else group.width - 1
         return group.width * _LEAD
 
-    def _prepared(
-        self,
-        item: Evaluation,
-        group: Group,
-        given: dict[str, Any],
-        samples: Samples,
-    ) -> _Started:
-        function: Any = item.obj
-        wrap = samples.async_body if group.is_async else samples.body
-        bodies = []
-        for sample in samples.runs:
-            context = contextvars.copy_context()
-            body = Body(
-                wrap(sample.index, lambda: function(**given)),
-                context=context,
-                is_async=group.is_async,
-                width=group.width,
-            )
-            sample.pauses = self._engine.pause
-            context.run(begin, sample)
-            context.run(Routes.lead_to, body.pieces)
-            bodies.append(body)
-        return _Started(bodies=tuple(bodies), samples=samples, given=given)
-
-    def _collect(self, item: Evaluation, started: _Started) -> bool:
+    def _collect(self, item: Evaluation, started: Bodies) -> bool:
         """Wait for an item's bodies, and let it end as they did."""
         __tracebackhide__ = True
         try:
@@ -331,7 +258,7 @@ class Ahead:
                 self._waiting.wait_for(body, self._standing) for body in started.bodies
             ]
         except BaseException:
-            self._drop(started)
+            self._begun.drop(started)
             self._run.conclude(item, started.samples)
             raise
         error = self._run.conclude(item, started.samples)
@@ -353,22 +280,13 @@ class Ahead:
     def _standing(self) -> Standing:
         """Return how the run stands."""
         assert self._upcoming is not None
-        done = sum(
-            all(body.is_done for body in started.bodies)
-            for started in self._started.values()
-        )
+        done = sum(started.are_done for started in self._begun.by_item.values())
         return self._tally.standing(
             self._upcoming.evaluations,
             done=done,
-            running=self._engine.running,
-            retrying=self._engine.waiting,
+            running=self._begun.engine.running,
+            retrying=self._begun.engine.waiting,
         )
-
-    def _drop(self, started: _Started) -> None:
-        """Let a body's outcome be; what it would still ask is not asked."""
-        started.samples.close()
-        for body in started.bodies:
-            self._engine.drop(body)
 
 
 def _key(item: pytest.Item) -> tuple[int, str | None]:

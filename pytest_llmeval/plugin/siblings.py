@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -24,6 +24,7 @@ from pytest_llmeval.plugin._internals import (
 )
 from pytest_llmeval.plugin.bodies import argument_names, claimed_by
 from pytest_llmeval.plugin.fixtures import NAMES, Recorder
+from pytest_llmeval.plugin.pace import Pace
 from pytest_llmeval.plugin.task_item import TaskItem
 from pytest_llmeval.plugin.upcoming import Upcoming
 
@@ -77,11 +78,6 @@ def is_async(function: Any) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
 
 
-#: Whether the bodies of a function are over at once, in their own turn: "quick" where
-#: nothing they ask has to be waited for, "slow" where one took its time all the same.
-Pace = Literal["unknown", "quick", "slow"]
-
-
 @dataclass(slots=True, kw_only=True)
 class Group:
     """The cases of one test function that share all but their own parameters."""
@@ -99,9 +95,7 @@ class Group:
     """Whether a case of it has been set up, and nothing spoke against."""
     has_several: bool = False
     """Whether a case of it has run already."""
-    pace: Pace = "unknown"
-    slow_bodies: int = 0
-    """How many in a row took their time in their own turn."""
+    pace: Pace = field(default_factory=Pace)
     frontier: int = 0
     """Position of the next item to look at."""
     direct: set[str] = field(default_factory=set)

@@ -525,7 +525,7 @@ def test_bodies_that_take_their_time_all_the_same_run_ahead(
     ahead: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Slower than this is any body.
-    monkeypatch.setattr("pytest_llmeval.plugin.ahead._QUICK_SECONDS", -1.0)
+    monkeypatch.setattr("pytest_llmeval.plugin.pace._QUICK_SECONDS", -1.0)
     ahead.write(test_slow=HEAD + COLUMN)
 
     ahead.run().assert_outcomes(passed=6)
@@ -534,17 +534,31 @@ def test_bodies_that_take_their_time_all_the_same_run_ahead(
     assert in_main_thread(ahead) == {"c0", "c1"}
 
 
-def test_a_case_of_another_model_that_has_to_be_waited_for_runs_ahead_again(
-    ahead: Suite,
-) -> None:
-    text = COLUMN.replace(
-        'generator="column:reply"', 'generator=["column:reply", "python:app:same"]'
-    )
+@pytest.mark.parametrize("order", ["column first", "application first"])
+def test_models_of_both_sorts_run_ahead(ahead: Suite, order: str) -> None:
+    models = ["column:reply", "python:app:same"]
+    if order == "application first":
+        models.reverse()
     ahead.write(
         app=f"{APP}\ndef same(prompt):\n    return prompt\n",
-        test_matrix=HEAD + text.replace('"reply": str(n)', '"reply": str(n), "input": str(n)'),
-    )  # fmt: skip
+        test_both=HEAD + BOTH.format(models=models),
+    )
 
     ahead.run().assert_outcomes(passed=12)
 
+    # The first one that has to be waited for tells, where others did not.
+    told = {"c0python"} if order == "column first" else set()
     assert len(ran(ahead)) == 12
+    assert {n for n in in_main_thread(ahead) if n.endswith("python")} == told
+
+
+BOTH = """
+ROWS = [{{"id": f"c{{n}}", "input": str(n), "reply": str(n), "expected": str(n)}}
+        for n in range(6)]
+
+@pytest.mark.llmeval(ROWS, generator={models})
+def test_it(case, generator):
+    reply = generator(case)
+    app.note(case.id + reply.provider)
+    assert_exact(reply, case)
+"""
