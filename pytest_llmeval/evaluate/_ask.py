@@ -111,7 +111,7 @@ _QUESTION = frozenset({"messages", "likelihood_of", "embeddings_of", "case"})
 def _settings(backend: Backend, request: Request) -> dict[str, Any]:
     """Return what answers and how it is asked, without the question."""
     identity = backend.identity(request)
-    return {name: identity[name] for name in identity.keys() - _QUESTION}
+    return {name: identity[name] for name in identity if name not in _QUESTION}
 
 
 def _cut(response: Response, backend: Backend) -> UnscoredError | None:
