@@ -13,7 +13,7 @@ from pytest_llmeval.errors import ProviderError
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["failure", "too_late"]
+__all__ = ["failure", "too_late", "too_long"]
 
 
 class _Settings(Protocol):
@@ -29,6 +29,14 @@ def too_late(url: str, seconds: float) -> ProviderError:
     return _error(
         url, f"no whole reply within {seconds:g} s (limits: deadline_seconds)"
     )
+
+
+def too_long(url: str, most: int) -> ProviderError:
+    """Return the error of a body that does not end."""
+    what = (
+        f"the reply is longer than {most >> 20} MB, decompressed, and was not read on"
+    )
+    return _error(url, what, is_transient=False)
 
 
 def failure(exc: httpx.HTTPError, url: str, *, wire: _Settings) -> ProviderError:

@@ -13,9 +13,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from pytest_llmeval.clients._failures import failure, too_late
+from pytest_llmeval.clients._failures import failure, too_late, too_long
 from pytest_llmeval.clients._logs import CleanLog
 from pytest_llmeval.clients._transport import proxy_of, tls_context, transport
 from pytest_llmeval.errors import ConfigError
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     import httpx
 
 __all__ = ["HttpReply", "Wire", "encoded"]
+
+#: Bytes of a body, decompressed: a large batch of vectors has a tenth of it.
+LONGEST: Final = 128 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,11 +154,11 @@ class Wire:
             started = time.perf_counter()
             reply = await slot.transport.handle_async_request(request())
         try:
-            await reply.aread()
+            content = await _content(reply, url)
         finally:
             # Also when its compression was broken: the connection would stay taken.
             await reply.aclose()
-        return _read(reply, time.perf_counter() - started)
+        return _read(reply, content, time.perf_counter() - started)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -203,12 +206,23 @@ def encoded(body: Any) -> bytes:
         raise ConfigError(message) from exc
 
 
-def _read(reply: httpx.Response, seconds: float) -> HttpReply:
+async def _content(reply: httpx.Response, url: str) -> bytes:
+    """Return a body whole: a few compressed bytes may stand for more than fits."""
+    pieces, size = [], 0
+    async for piece in reply.aiter_bytes():
+        pieces.append(piece)
+        size += len(piece)
+        if size > LONGEST:
+            raise too_long(url, LONGEST)
+    return b"".join(pieces)
+
+
+def _read(reply: httpx.Response, content: bytes, seconds: float) -> HttpReply:
     return HttpReply(
         status=reply.status_code,
         headers={name.lower(): value for name, value in reply.headers.items()},
-        content=reply.content,
-        data=_json(reply.content, reply.charset_encoding),
+        content=content,
+        data=_json(content, reply.charset_encoding),
         seconds=seconds,
     )
 

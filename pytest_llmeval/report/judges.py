@@ -128,8 +128,8 @@ class JudgeCounter:
         votes = judged.get("votes") or members
         if len(votes) > 1:
             self._counts["voted"] += 1
-            self._counts["unstable"] += judged["unstable"]
-            self._votes.append([v["said"] for v in votes if v["said"] is not None])
+            self._counts["unstable"] += bool(judged.get("unstable"))
+            self._votes.append([v["said"] for v in votes if v.get("said") is not None])
 
     def summary(self) -> JudgeSummary:
         """Return what the cases added so far come to."""

@@ -22,9 +22,10 @@ class _Map:
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """An object in which all of the keys are."""
+    """An object in which all of the keys are, and others may be."""
 
     keys: Any
+    others: Any = None
 
 
 _TEXT: Final = str
@@ -37,25 +38,30 @@ _END: Final = (int, float, str)
 _OBJECT: Final = _Map(object)
 
 # A mapping gives the shape of keys; one that is not there is the reader's affair.
-_RESPONSE: Final = {
-    **dict.fromkeys(("text", "provider", "origin"), _TEXT),
-    **dict.fromkeys(("model", "system_fingerprint", "finish_reason"), _SOME_TEXT),
-    **dict.fromkeys(("refusal", "reasoning"), _SOME_TEXT),
-    **dict.fromkeys(("cost", "latency_seconds"), _SOME_NUMBER),
-    "usage": (_Map(_SOME_NUMBER), NoneType),
-    "sources": _List(_TEXT),
-    "tool_calls": _List(_OBJECT),
-    "likelihood": (_OBJECT, NoneType),
-}
-_CALL: Final = {
-    **dict.fromkeys(("role", "client"), _TEXT),
-    **dict.fromkeys(("error", "cause"), _SOME_TEXT),
-    "settings": _OBJECT,
-    "prompt": _List({"role": _TEXT}),
-    "response": (_RESPONSE, NoneType),
-    "attempts": int,
-    "waits": _List(_NUMBER),
-}
+_RESPONSE: Final = _Whole(
+    {"text": _TEXT, "origin": _TEXT},
+    {
+        "provider": _TEXT,
+        **dict.fromkeys(("model", "system_fingerprint", "finish_reason"), _SOME_TEXT),
+        **dict.fromkeys(("refusal", "reasoning"), _SOME_TEXT),
+        **dict.fromkeys(("cost", "latency_seconds"), _SOME_NUMBER),
+        "usage": (_Map(_SOME_NUMBER), NoneType),
+        "sources": _List(_TEXT),
+        "tool_calls": _List(_OBJECT),
+        "likelihood": (_OBJECT, NoneType),
+    },
+)
+_CALL: Final = _Whole(
+    {
+        **dict.fromkeys(("role", "client"), _TEXT),
+        **dict.fromkeys(("error", "cause"), _SOME_TEXT),
+        "settings": _OBJECT,
+        "prompt": _List(_Whole({"role": _TEXT, "content": object})),
+        "response": (_RESPONSE, NoneType),
+        "attempts": int,
+        "waits": _List(_NUMBER),
+    }
+)
 _VOTE: Final = {
     **dict.fromkeys(("said", "favours"), _SOME_TEXT),
     "consistent": (bool, NoneType),
@@ -66,18 +72,23 @@ _JUDGE: Final = {
     "members": (_List({**_VOTE, "votes": _List(_VOTE)}), NoneType),
     "unstable": (bool, NoneType),
 }
-_CHECK: Final = {
-    **dict.fromkeys(("metric", "name", "operator", "reason", "aggregation"), _TEXT),
-    **dict.fromkeys(("value", "threshold"), _SOME_NUMBER),
-    **dict.fromkeys(("cause", "response"), _SOME_TEXT),
-    **dict.fromkeys(("low", "high"), _END),
-    "passed": (bool, NoneType),
-    "higher_is_better": bool,
-    "version": int,
-    "judge": (_JUDGE, NoneType),
-    "pool": (_Whole({"form": _TEXT, "counts": _List(_NUMBER)}), NoneType),
-    "explanation": _List(_TEXT),
-}
+_CHECK: Final = _Whole(
+    {
+        **dict.fromkeys(("metric", "name", "operator", "reason"), _TEXT),
+        **dict.fromkeys(("value", "threshold"), _SOME_NUMBER),
+        **dict.fromkeys(("cause", "response"), _SOME_TEXT),
+        **dict.fromkeys(("low", "high"), _END),
+        "passed": (bool, NoneType),
+        "higher_is_better": bool,
+        "version": int,
+        "judge": (_JUDGE, NoneType),
+    },
+    {
+        "aggregation": _TEXT,
+        "pool": (_Whole({"form": _TEXT, "counts": _List(_NUMBER)}), NoneType),
+        "explanation": _List(_TEXT),
+    },
+)
 _SAMPLE: Final = {
     **dict.fromkeys(("status", "reason"), _TEXT),
     "index": int,
@@ -160,7 +171,7 @@ def misfit(value: Any, shape: Any, place: str = "") -> str | None:
         return None if None in tried else max(map(str, tried), key=len)
     if isinstance(shape, type):
         is_flag = type(value) is bool and shape in _NUMBER
-        fits = isinstance(value, shape) and not is_flag
+        fits = isinstance(value, shape) and not is_flag and value is not _NOTHING
         return None if fits else _told(value, place)
     if not isinstance(value, list if isinstance(shape, _List) else dict):
         return _told(value, place)
@@ -182,6 +193,7 @@ def _parts(value: Any, shape: Any) -> Iterator[tuple[Any, Any, Any]]:
     elif isinstance(shape, _Whole):
         for key, one in shape.keys.items():
             yield key, value.get(key, _NOTHING), one
+        yield from _parts(value, shape.others or {})
     else:
         for key, one in shape.items():
             if key in value:

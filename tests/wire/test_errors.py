@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import socket
@@ -227,6 +228,19 @@ def test_broken_compression_is_told_and_the_slot_lives_on(
         assert "not compressed as its content-encoding says" in error.reason
     with pytest.raises(Exception, match="not compressed"):
         lab.ask_all(["a", "b", "c"], limits=limits)
+
+
+def test_a_reply_that_would_fill_the_memory_is_not_read_on(
+    lab: Lab, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_llmeval.clients._http.LONGEST", 1 << 20)
+    bomb = gzip.compress(b" " * (3 << 20))
+    server.always(bomb, headers=(("content-encoding", "gzip"),))
+
+    error = lab.error()
+
+    assert "the reply is longer than 1 MB, decompressed" in error.reason
+    assert len(server.seen) == 1
 
 
 # --- a reply that says no ------------------------------------------------------------
