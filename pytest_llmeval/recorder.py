@@ -96,6 +96,8 @@ class SampleRun:
         """Its fixtures are being made: what they ask may be for other cases too."""
         self.is_over = False
         """Nobody waits for the body any more: what it still asks is not asked."""
+        self.checked_nothing = False
+        """The body ended without a check, so that it says nothing of the reply."""
         self.calibration: dict[str, Any] | None = None
         """In a calibration: what a person and the judge say of the reply."""
         self.stand_in: Callable[[str], Response] | None = None

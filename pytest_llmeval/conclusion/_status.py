@@ -95,16 +95,26 @@ class Status:
     def require(self) -> None:
         """Fail a run that scored too few cases."""
         required = self._terms.require
-        scored = sum(record.status in SCORED for record in self._records)
+        scored = self._scored
         wanted = len(self._records) if required == "all" else int(required or 0)
         if required is None or (scored >= wanted and scored > 0):
             return
+        idle = sum(record.checked_nothing for record in self._records)
+        but = f" ({idle} checked nothing)" if idle else ""
         self.notes.append(
-            f"{scored} of {len(self._records)} cases were scored, and "
+            f"{scored} of {len(self._records)} cases were scored{but}, and "
             f"--llmeval-require={required} asks for {wanted or 'at least one'}"
         )
         if self.code in {_OK, _NO_TESTS}:
             self.code = _FAILED
+
+    @property
+    def _scored(self) -> int:
+        """How many cases say something of a reply."""
+        return sum(
+            record.status in SCORED and not record.checked_nothing
+            for record in self._records
+        )
 
     def _tolerate(self, noise: int) -> None:
         """Forgive a run whose only failures are unscored cases and noise."""
@@ -115,6 +125,9 @@ class Status:
             return
         unscored = self._tolerated(allowed)
         if unscored is None or not unscored + noise:
+            return
+        if not self._scored:
+            self.notes.append("no case was scored, so nothing is tolerated")
             return
         if self._ended.failed == unscored + noise:
             self.code = _OK

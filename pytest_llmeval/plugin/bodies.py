@@ -130,6 +130,7 @@ def warn_if_unchecked(item: pytest.Function) -> None:
     sample = current_sample()
     if sample is None or sample.checks or _has_assert(item.obj):
         return
+    sample.checked_nothing = True
     message = (
         f"{sample.run.test} checked nothing, so it passes whatever the reply: use an "
         f"assertion helper (assert_f1, assert_judge, ...) or a plain assert"

@@ -86,6 +86,7 @@ def record_of(samples: Samples, outcome: Outcome, seconds: float) -> Record:
         fingerprints=run.fingerprints,
         gates=run.plan.gates,
         calibration=samples.shown.calibration,
+        checked_nothing=samples.shown.checked_nothing,
         repeat=run.plan.repeat,
         min_sample_rate=run.plan.min_sample_rate,
         samples=tuple(

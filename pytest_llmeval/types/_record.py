@@ -182,6 +182,8 @@ class Record:
     """Bars for all cases of the test together."""
     calibration: Mapping[str, Any] | None = None
     """In a calibration: a person's word (``true``), the judge's (``said``), its name."""
+    checked_nothing: bool = False
+    """The body passed without a check: it says nothing of the reply."""
     repeat: int = 1
     """How many samples were planned: fewer ran where these had decided."""
     min_sample_rate: float = 1.0
@@ -220,6 +222,7 @@ class Record:
             "gates": list(self.gates),
             "calibration": clean_json(self.calibration),
             "fingerprints": clean_json(self.fingerprints.to_json()),
+            **({"checked_nothing": True} if self.checked_nothing else {}),
             "repeat": self.repeat,
             "min_sample_rate": self.min_sample_rate,
             "samples": list(self.samples),
