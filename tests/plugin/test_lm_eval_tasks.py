@@ -496,6 +496,62 @@ def test_metadata_may_hold_checks_of_the_reply(demo: Any) -> None:
     assert set(data["tests"][0]["metrics"]) == {"exact_match,none", "contains"}
 
 
+def test_columns_say_where_our_fields_stand(demo: Any) -> None:
+    demo.rows("rows.jsonl", [{"q": "one?", "a": "1", "more": {"ideal": "one"}}])
+    own = (
+        "{llmeval: {columns: {expected: more.ideal, input: q}, checks: [exact], "
+        "repeat: 2, min_sample_rate: 0.5}}"
+    )
+    write(demo, TASK.replace("{version: 1.0}", own))
+
+    result, data = demo.report()
+
+    result.assert_outcomes(passed=1)
+    (case,) = data["cases"]
+    assert [sample["status"] for sample in case["samples"]] == ["passed"] * len(
+        case["samples"]
+    )
+    assert data["tests"][0]["metrics"]["exact_match,none"]["mean"] == 0.0  # against a
+
+
+def test_a_kind_reads_the_reply_that_was_had(demo: Any) -> None:
+    rows = [
+        {"q": f"{n}?", "a": n, "question": n, "choices": ["one", "two"], "answer": n}
+        for n in ("one", "two")
+    ]
+    demo.rows("rows.jsonl", rows)
+    demo.write(app="def answer(prompt):\n    return 'B'\n")
+    own = "{llmeval: {kind: choice, columns: {label: answer, input: question}}}"
+    write(demo, TASK.replace("{version: 1.0}", own))
+
+    result, data = demo.report()
+
+    result.assert_outcomes(passed=1, failed=1)
+    assert [c["samples"][0]["calls"] for c in data["cases"]] != [[], []]
+    assert all(len(c["samples"][0]["calls"]) == 1 for c in data["cases"])
+    assert data["tests"][0]["metrics"]["choice"]["mean"] == 0.5
+
+
+def test_a_reply_is_compared_with_one_that_was_kept(demo: Any) -> None:
+    demo.rows("rows.jsonl", [{"q": "one?", "a": "1", "kept": "a long old answer"}])
+    demo.write(
+        app="def answer(prompt):\n    return 'new'\n"
+        "def judge(prompt):\n"
+        "    first, second = prompt.find('new'), prompt.find('a long old answer')\n"
+        "    return 'Response ' + ('A' if first < second else 'B')\n",
+    )
+    own = (
+        "{llmeval: {judge: 'python:app:judge', "
+        "checks: [{pairwise: {against: kept, expect: [win]}}]}}"
+    )
+    write(demo, TASK.replace("{version: 1.0}", own))
+
+    result, data = demo.report()
+
+    assert data["tests"][0]["metrics"]["pairwise"]["n"] == 1
+    result.assert_outcomes(passed=1)
+
+
 def test_an_include_that_is_commented_out_draws_a_warning(demo: Any) -> None:
     write(demo, "#include: base.yaml\n" + TASK)
 
@@ -549,6 +605,10 @@ def test_an_include_that_is_commented_out_draws_a_warning(demo: Any) -> None:
          "[{function: lowercase}]}]\nmetadata:", "yaml:9: *has no replies to be filtered"),
         ("{version: 1.0}", "{llmeval: {checks: [exat]}}", "yaml:8: *no check 'exat'"),
         ("{version: 1.0}", "{llmeval: {gte: x}}", "yaml:8: *unknown key 'gte'"),
+        ("{version: 1.0}", "{llmeval: {kind: chioce}}", "yaml:8: *'chioce'"),
+        ("{version: 1.0}", "{llmeval: {columns: {expected: nope}}}", "yaml:8: *columns: "),
+        ("metadata: {version: 1.0}", "output_type: loglikelihood\nmetadata: {llmeval: "
+         "{kind: qa}}", "yaml:9: *kind is about replies, and loglikelihood asks for none"),
         ("{version: 1.0}", "{llmeval: {compat: x}}", "yaml:8: *compat is lm_eval"),
     ],
 )  # fmt: skip

@@ -23,6 +23,7 @@ from pytest_llmeval.tasks.lm_eval._context import Contexts
 from pytest_llmeval.tasks.lm_eval._data import Splits
 from pytest_llmeval.tasks.lm_eval._dataset import Dataset
 from pytest_llmeval.tasks.lm_eval._docs import Docs, reader
+from pytest_llmeval.tasks.lm_eval._fields import with_fields
 from pytest_llmeval.tasks.lm_eval._filters import read_pipelines
 from pytest_llmeval.tasks.lm_eval._functions import Functions
 from pytest_llmeval.tasks.lm_eval._generation import read_generation
@@ -172,11 +173,18 @@ def _task(keys: Keys, path: Path, options: TaskOptions, name_of: Any) -> Task:
     shown = splits.shown[keys.data[split]]
     tags = _tags(keys)
     cases, plans = cases_of(rows, planner, shown=shown, tags=tags, keys=keys)
+    if own_keys.columns is not None or own_keys.kind is not None:
+        cases = with_fields(
+            cases, rows, own_keys.columns, own_keys.kind, own_keys.section
+        )
 
     def run(case: Case, generator: Any, judge: Any) -> None:
         __tracebackhide__ = True
         reply = runner.run(plans[case.id], generator)
-        make_checks(own_keys.checks, reply, case, generator, judge)
+        # A kind that reads replies reads this one.
+        kind = own_keys.kind
+        source = generator if kind is None or kind.asks_model else reply
+        make_checks(own_keys.checks, reply, case, source, judge)
 
     return Task(
         name=name,

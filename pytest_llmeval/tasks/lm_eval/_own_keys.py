@@ -8,20 +8,21 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from pytest_llmeval.config import Section
+from pytest_llmeval.kinds import KindUse, kind_use
 from pytest_llmeval.tasks._checks import TaskCheck, read_checks
-from pytest_llmeval.tasks._marks import marker_keywords, share_of
+from pytest_llmeval.tasks._marks import kind_of, marker_keywords, share_of
 from pytest_llmeval.tasks._task import TaskOptions
 from pytest_llmeval.tasks.lm_eval._include import Keys
 
 __all__ = ["OWN_KEYS", "OwnKeys", "read_own_keys"]
 
 _MARKER: Final = (
-    *("generator", "judge", "gate", "limit", "concurrency", "repeat"),
+    *("generator", "judge", "kind", "gate", "limit", "concurrency", "repeat"),
     "min_sample_rate",
 )
 OWN_KEYS: Final = (
     *_MARKER,
-    *("checks", "compat", "bootstrap_iters", "min_characters"),
+    *("columns", "checks", "compat", "bootstrap_iters", "min_characters"),
     *("system_instruction", "apply_chat_template", "fewshot_as_multiturn"),
 )
 #: lm-evaluation-harness's takes a hundred times as long, for a third digit.
@@ -35,7 +36,11 @@ class OwnKeys:
     keywords: Mapping[str, Any] = field(default_factory=dict)
     """What the llmeval marker of a test function would say."""
     checks: tuple[TaskCheck, ...] = ()
-    """Of each row's reply."""
+    """Of each row's reply; the kind's own is the first."""
+    columns: Any = None
+    """Where our fields stand in rows."""
+    kind: KindUse | None = None
+    """Of the rows."""
     is_compatible: bool = False
     """Whether everything is as in lm-evaluation-harness, what it distorts included."""
     resamples: int = _RESAMPLES
@@ -63,15 +68,21 @@ def read_own_keys(keys: Keys, path: Path, options: TaskOptions) -> OwnKeys:
     own = metadata.section("llmeval", "metadata.llmeval")
     own.only(OWN_KEYS)
     checks = read_checks(own, base=path.parent, root=options.root)
+    use = None if (named := kind_of(own)) is None else kind_use(named)
+    if use is not None:
+        checks = (TaskCheck(name="case", options={}), *checks)
     kind = keys.data.get("output_type", "generate_until")
     if checks and kind != "generate_until":
-        message = f"checks are about replies, and {kind} asks for none"
-        raise own.fail(message, "checks")
+        key = "checks" if own.data.get("checks") else "kind"
+        message = f"{key} is about replies, and {kind} asks for none"
+        raise own.fail(message, key)
     resamples = own.whole("bootstrap_iters", least=0)
     marker = {name: own.data[name] for name in _MARKER if name in own.data}
     return OwnKeys(
         keywords=marker_keywords(replace(own, data=marker)),
         checks=checks,
+        columns=own.data.get("columns"),
+        kind=use,
         is_compatible=_is_compatible(own),
         min_characters=own.whole("min_characters", least=1) or 0,
         share=share_of(own),
