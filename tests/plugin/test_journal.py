@@ -104,7 +104,7 @@ def test_the_report_of_an_interrupted_run_decides_nothing_and_says_so(
             "case 1 is not whole",
         ),
         (-1, {"ended": {"status": 0, "reason": "none"}}, "reason"),
-        (-1, {"collected": {"tests": {"test_it.py::test_it": 3}}}, "int"),
+        (-1, {"collected": {"tests": {"test_it.py::test_it": 3}}}, "is 3"),
     ],
     ids=["terms", "baseline", "ended", "collected"],
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_llmeval.baseline import parse_baseline
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.store.runs import read_run, run_files
 
@@ -108,19 +109,22 @@ def test_a_run_killed_at_any_write_leaves_what_had_ended_and_a_whole_baseline(
         check=True,
     ).stdout
     *killed, (status, whole) = map(json.loads, told.splitlines())
-    found = []
-    for number, (_, files) in enumerate(killed, 1):
+    found, baselines = [], []
+    for _, files in killed:
         name = next(name for name in files if "runs" in name)
         (tmp_path / "run.jsonl").write_text(files[name], "utf-8")
         found.append(ended(tmp_path / "run.jsonl"))
-        is_replaced = number > 6
-        assert (files["llmeval_baselines/main.json"] == old) is not is_replaced
+        baselines.append(files["llmeval_baselines/main.json"])
 
     assert os.waitstatus_to_exitcode(status) == pytest.ExitCode.TESTS_FAILED
-    assert whole["llmeval_baselines/main.json"] != old
-    # The header, three cases; fsync and replace of the baseline; the footer.
+    # The header, three cases; then failures, the baseline (fsync, replace), the footer.
     cases = ["c0", "c1", "c2"]
-    assert found == [[], [], cases[:1], cases[:2], cases, cases, cases]
+    assert found[:4] == [[], [], cases[:1], cases[:2]]
+    assert {tuple(ids) for ids in found[4:]} == {tuple(cases)}
+    kept = [parse_baseline(text.encode(), "main") for text in baselines]
+    assert {len(one.cases) for one in kept} == {3}
+    assert (baselines[0], baselines[-1] == old) == (old, False)
+    assert whole["llmeval_baselines/main.json"] != old
 
 
 @pytest.mark.parametrize("number", range(5))
