@@ -10,9 +10,10 @@ from typing import Any, Final
 from pytest_llmeval.config import plain
 from pytest_llmeval.config.files import inside, read_text, shown_path
 from pytest_llmeval.datasets import read_rows
-from pytest_llmeval.errors import DatasetError, did_you_mean
+from pytest_llmeval.errors import DatasetError, MissingExtraError, did_you_mean
 from pytest_llmeval.tasks.lm_eval._dataset import Dataset
 from pytest_llmeval.tasks.lm_eval._include import Keys
+from pytest_llmeval.tasks.lm_eval._parquet import read_parquet
 
 __all__ = ["Splits"]
 
@@ -20,6 +21,7 @@ _BUILDERS: Final = {
     "json": (".json", ".jsonl", ".ndjson"),
     "csv": (".csv", ".tsv"),
     "text": (".txt", ".md"),
+    "parquet": (".parquet",),
 }
 _INT = re.compile(r"-?(0|[1-9]\d{0,17})\Z")
 _FLOAT = re.compile(r"-?(0|[1-9]\d*)\.\d+([eE][-+]?\d+)?\Z")
@@ -46,7 +48,7 @@ class Splits:
             message = (
                 f"dataset_path {builder!r} is not local, and nothing is fetched from a "
                 f"hub: save its rows beside this file, and say dataset_path: json and "
-                f"dataset_kwargs: {{data_files: {{test: rows.jsonl}}}} (or csv, text)"
+                f"dataset_kwargs: {{data_files: {{test: rows.jsonl}}}} (or csv, text, parquet)"
             )
             raise keys.fail(message, "dataset_path")
         self._builder: str = builder
@@ -72,7 +74,7 @@ class Splits:
         if name not in self._read:
             try:
                 self._read[name] = self._dataset(name)
-            except DatasetError as exc:
+            except (DatasetError, MissingExtraError) as exc:
                 message = f"data_files: {exc}"
                 raise self._keys.fail(message, "dataset_kwargs") from exc
         return self._read[name]
@@ -124,6 +126,8 @@ class Splits:
         return path, shown
 
     def _rows(self, path: Path, shown: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        if self._builder == "parquet":
+            return read_parquet(path, shown)
         if self._builder != "text":
             return iter(read_rows(path, shown))
         lines = read_text(path, shown=shown, error=DatasetError).split("\n")
