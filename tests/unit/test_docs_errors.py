@@ -54,9 +54,7 @@ def test_a_text_of_the_page_is_one_of_the_code(text: str) -> None:
 
 
 def test_the_page_of_all_messages_has_them() -> None:
-    spec = importlib.util.spec_from_file_location(
-        "docs_messages", PAGE.parent / "_messages.py"
-    )
+    spec = importlib.util.spec_from_file_location("docs_site", PAGE.parent / "_site.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

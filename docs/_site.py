@@ -1,7 +1,8 @@
-"""A hook of mkdocs: the page of all error texts, made while the site is built.
+"""A hook of mkdocs: pages that are no files of docs/.
 
-It is no file of the repository: it would change with every text, and says nothing that
-the texts don't. `docs/errors.md` is written by hand.
+That of all error texts is made while the site is built: it would change with every text,
+and says nothing that the texts don't (`docs/errors.md` is written by hand). SECURITY.md
+stands where everybody looks for it.
 """
 
 from __future__ import annotations
@@ -28,9 +29,12 @@ RAISING = {
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the page to those of the site."""
+    """Add the pages to those of the site."""
     from mkdocs.structure.files import File
 
+    security = (PACKAGE.parent / "SECURITY.md").read_text("utf-8")
+    security = security.replace("](docs/", "](")
+    files.append(File.generated(config, "security.md", content=security))
     files.append(File.generated(config, "reference/messages.md", content=page()))
     return files
 
