@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
 from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
+from pytest_llmeval.plugin import option_values
 from pytest_llmeval.plugin.apart import refuse_pairs
 from pytest_llmeval.plugin.options import OPTIONS, Option
-from pytest_llmeval.plugin.task_settings import gen_kwargs, truth
 from pytest_llmeval.store.failures import find_answers
 from pytest_llmeval.types import Mode
 
@@ -111,40 +110,44 @@ def _settings(config: pytest.Config) -> Settings:
         config=_single(given["config"]),
         mode=_mode(config, _single(given["mode"]), _single(given["replay"])),
         replay=_replay(config, _single(given["replay"])),
-        generators=_distinct("generator", given["generator"]),
+        generators=option_values.distinct("generator", given["generator"]),
         judge=_single(given["judge"]),
-        concurrency=_count("concurrency", _single(given["concurrency"]), least=1),
-        limit=_limit(_single(given["limit"])),
-        sample=_sample(_single(given["sample"])),
+        concurrency=option_values.count(
+            "concurrency", _single(given["concurrency"]), least=1
+        ),
+        limit=option_values.limit(_single(given["limit"])),
+        sample=option_values.sample(_single(given["sample"])),
         cases=tuple(part for v in given["cases"] for part in v.split(",") if part),
-        repeat=_count("repeat", _single(given["repeat"]), least=1),
-        budget=_budget(_single(given["budget"])),
+        repeat=option_values.count("repeat", _single(given["repeat"]), least=1),
+        budget=option_values.budget(_single(given["budget"])),
         fail_on_unstable=switches["llmeval_fail_on_unstable"],
         reports=tuple(
-            _report(value, config.invocation_params.dir) for value in given["report"]
+            option_values.report(value, config.invocation_params.dir)
+            for value in given["report"]
         ),
-        show=_show(_single(given["show"])),
-        log_samples=_folder(
+        show=option_values.show(_single(given["show"])),
+        log_samples=option_values.folder(
             _single(given["log-samples"]), config.invocation_params.dir
         ),
-        num_fewshot=_count("num-fewshot", _single(given["num-fewshot"])),
-        gen_kwargs=gen_kwargs(_single(given["gen-kwargs"])),
+        num_fewshot=option_values.count("num-fewshot", _single(given["num-fewshot"])),
+        gen_kwargs=option_values.gen_kwargs(_single(given["gen-kwargs"])),
         system_instruction=_single(given["system-instruction"]),
         apply_chat_template=switches["llmeval_apply_chat_template"],
-        fewshot_as_multiturn=truth(
+        fewshot_as_multiturn=option_values.truth(
             "fewshot-as-multiturn", _single(given["fewshot-as-multiturn"])
         ),
         mutate=switches["llmeval_mutate"],
         resume=_single(given["resume"]),
         rescore=_single(given["rescore"]),
-        save=_save(_single(given["save"]), config.rootpath),
+        save=option_values.save(_single(given["save"]), config.rootpath),
         save_force=switches["llmeval_save_force"],
         compare=_single(given["compare"]),
-        fail_on=_fail_on(_single(given["fail-on"])),
+        fail_on=option_values.fail_on(_single(given["fail-on"])),
         allow_missing=switches["llmeval_allow_missing"],
         require_baseline=switches["llmeval_require_baseline"],
-        max_unscored=_count("max-unscored", _single(given["max-unscored"])) or 0,
-        require=_require(_single(given["require"])),
+        max_unscored=option_values.count("max-unscored", _single(given["max-unscored"]))
+        or 0,
+        require=option_values.require(_single(given["require"])),
     )
 
 
@@ -181,81 +184,6 @@ def _single(values: list[str]) -> str | None:
     return values[0] if values else None
 
 
-def _distinct(name: str, values: list[str]) -> tuple[str, ...]:
-    if len(set(values)) < len(values):
-        message = f"--llmeval-{name} names a model twice: {', '.join(values)}"
-        raise ConfigError(message)
-    return tuple(values)
-
-
-def _count(name: str, value: str | None, *, least: int = 0) -> int | None:
-    if value is None:
-        return None
-    if not (value.isascii() and value.isdigit()) or int(value) < least:
-        message = f"--llmeval-{name} is a whole number from {least} up, not {value!r}"
-        raise ConfigError(message)
-    return int(value)
-
-
-def _limit(value: str | None) -> int | float | None:
-    if value is None or not value.endswith("%"):
-        return _count("limit", value, least=1)
-    try:
-        share = float(value[:-1]) / 100
-    except ValueError:
-        share = -1.0
-    if not 0 < share <= 1:
-        message = f"--llmeval-limit is a number of cases or 0-100 %, not {value!r}"
-        raise ConfigError(message)
-    return share
-
-
-def _sample(value: str | None) -> tuple[int, int] | None:
-    if value is None:
-        return None
-    number, _, seed = value.partition(":")
-    count = _count("sample", number, least=1)
-    return (count or 1, _count("sample", seed or "0") or 0)
-
-
-def _folder(value: str | None, base: Path) -> Path | None:
-    if value is None:
-        return None
-    path = base / value
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as exc:
-        message = f"--llmeval-log-samples={value}: can't make the folder: {exc}"
-        raise ConfigError(message) from exc
-    return path
-
-
-def _budget(value: str | None) -> float | None:
-    if value is None:
-        return None
-    try:
-        budget = float(value)
-    except ValueError:
-        budget = -1.0
-    if not (budget > 0 and isfinite(budget)):
-        message = f"--llmeval-budget is US dollars above 0, such as 2.50, not {value!r}"
-        raise ConfigError(message)
-    return budget
-
-
-def _report(value: str, base: Path) -> Path:
-    path = base / value
-    from pytest_llmeval.report.files import check_suffix
-
-    check_suffix(path, f"--llmeval-report={value}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as exc:
-        message = f"--llmeval-report={value}: can't make its folder: {exc}"
-        raise ConfigError(message) from exc
-    return path
-
-
 def _mode(config: pytest.Config, value: str | None, replay: str | None) -> Mode:
     if replay is not None:
         if value not in {None, "replay"} and config.getoption("--llmeval-mode"):
@@ -282,30 +210,3 @@ def _replay(config: pytest.Config, value: str | None) -> Path | None:
         return find_answers(value, base=config.invocation_params.dir, home=home)
     except UserError as exc:
         raise ConfigError(f"--llmeval-replay={value}: {exc}") from exc
-
-
-def _show(value: str | None) -> str:
-    if value not in {None, "failures", "all", "none"}:
-        message = f"--llmeval-show is failures, all or none, not {value!r}"
-        raise ConfigError(message)
-    return value or "failures"
-
-
-def _require(value: str | None) -> int | str | None:
-    return "all" if value == "all" else _count("require", value)
-
-
-def _save(value: str | None, root: Path) -> str | None:
-    if value is not None:
-        from pytest_llmeval.baseline import baseline_path
-
-        baseline_path(root, value)  # refuses what can't be a name
-    return value
-
-
-def _fail_on(value: str | None) -> str:
-    words = ("any", "significant", "none")
-    if value not in {None, *words}:
-        message = f"--llmeval-fail-on is {', '.join(words)}, not {value!r}"
-        raise ConfigError(message + did_you_mean(value or "", words))
-    return value or "any"
