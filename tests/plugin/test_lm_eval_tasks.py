@@ -154,6 +154,36 @@ def test_a_gate_of_a_metric_may_stand_in_metadata(demo: Any) -> None:
     assert [g["state"] for g in data["gates"]] == ["holds"]
 
 
+@pytest.mark.parametrize(
+    ("aggregation", "bar", "state", "value"),
+    [
+        ("median", "own,none >= 4", "holds", 5.0),  # the mean is 4
+        ("median", "own,none >= 4.5", "holds", 5.0),
+        ("median", "own,none >= 5.5", "fails", 5.0),
+        ("nanmean", "own,none >= 4.5", "fails", 13 / 3),
+        ("!function utils.total", "own,none >= 4", "undecided", None),
+    ],
+)
+def test_a_gate_is_about_the_value_that_the_report_has(
+    demo: Any, aggregation: str, bar: str, state: str, value: float | None
+) -> None:
+    demo.pytester.makeini("[pytest]\nllmeval_allow_functions = true\n")
+    demo.write(
+        utils_py="def results(doc, results):\n    return {'own': len(results[0])}\n"
+        "def total(items):\n    return sum(items)\n"
+    )
+    demo.rows("rows.jsonl", [{"q": q, "a": "1"} for q in ("one?", "seven?", "eight?")])
+    metrics = f"metric_list: [{{metric: own, aggregation: {aggregation}}}]\n"
+    own = f"{{llmeval: {{gate: '{bar}'}}}}"
+    write(demo, TASK.replace("{version: 1.0}", own) + metrics
+          + "process_results: !function utils.results\n")  # fmt: skip
+
+    _, data = demo.report()
+
+    (gate,) = data["gates"]
+    assert (gate["state"], gate["value"]) == (state, pytest.approx(value))
+
+
 def test_includes_merge_and_may_share_a_base(demo: Any) -> None:
     write(demo, TASK.replace("task: demo\n", ""), "_base")
     write(demo, "include: _base\ndescription: 'D {{q}} '\n", "_left")
