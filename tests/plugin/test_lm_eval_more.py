@@ -187,7 +187,7 @@ def test_a_report_from_the_journal_has_the_groups(both: Any) -> None:
 
     ended = both.pytester.run(
         sys.executable, "-m", "pytest_llmeval", "report", "last", "-o", "again.json",
-        "-o", "again.md",
+        "-o", "again.md", "-o", "again.html",
     )  # fmt: skip
 
     assert ended.ret == 0
@@ -196,6 +196,8 @@ def test_a_report_from_the_journal_has_the_groups(both: Any) -> None:
     assert again["groups"][0]["alias"] == "Both of them"
     text = (both.path / "again.md").read_text("utf-8")
     assert "Both of them</code>: <code>exact_match,none 0.67 (2 tasks, n 3)<" in text
+    page = (both.path / "again.html").read_text("utf-8")
+    assert ">Both of them</b> <span>exact_match,none 0.67 (2 tasks, n 3)<" in page
 
 
 def test_a_group_may_name_a_tag(both: Any) -> None:

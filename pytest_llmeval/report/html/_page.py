@@ -22,7 +22,12 @@ from pytest_llmeval.report.html._inert import embedded_json, visible
 from pytest_llmeval.report.html._plots import histograms, shifts, tag_rates
 from pytest_llmeval.report.model import STATUSES, Report
 from pytest_llmeval.report.names import case_name
-from pytest_llmeval.report.terminal import metric_text, test_label, usage_texts
+from pytest_llmeval.report.terminal import (
+    group_texts,
+    metric_text,
+    test_label,
+    usage_texts,
+)
 from pytest_llmeval.stats import interval_text, percent_text
 
 __all__ = ["html_text"]
@@ -66,6 +71,7 @@ def html_text(report: Report) -> str:
         metric_text=metric_text,
         usage=list(usage_texts(report.tokens, report.cost, report.latency)),
         usage_of=lambda row: list(usage_texts(row.tokens, row.cost, row.latency)),
+        groups=[(group, list(group_texts(group))) for group in report.groups],
         gates=[(result, gate_text(result)) for result in report.gates],
         counts=list(_counts(report)),
         drift=drift_texts(report.compared.comparison) if report.compared else (),
