@@ -185,10 +185,10 @@ def check_ready(name: str, options: Mapping[str, Any]) -> Declaration:
     """
     found = get_metric(name)
     found.check_options(options)
+    found.check_values(options)  # first: some values make the extra needless
     declaration = found.declaration
     if declaration.extra is not None and declaration.module is not None:
         check_extra(name, declaration.extra, declaration.module)
-    found.check_values(options)
     return declaration
 
 
