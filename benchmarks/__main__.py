@@ -3,7 +3,8 @@
 Each line is measured beside a bare loop of asyncio and httpx, or bare pytest, in the same
 run and in turns with it, against a small server on loopback. Shared machines are noisy:
 trust ratios above seconds, CPU above both, and look at the load in the last line.
-``python benchmarks NAME...`` measures some alone, ``--rounds=N`` says how often (5).
+``python benchmarks NAME...`` measures some alone, ``--rounds=N`` says how often (5);
+``python benchmarks soak`` looks at a run of 20,000 cases with faults.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import soak
 import suites
 from measure import Server, Took, median, run, serving, spread
 
@@ -32,6 +34,8 @@ class Bench:
     server: Server
     folder: Path
     rounds: int
+    cases: int | None = None
+    """Of a long run, where it is not the usual number."""
     spread: str = ""
     """How far apart the rounds of the last measurement lie."""
 
@@ -251,6 +255,14 @@ def unused(bench: Bench) -> None:
     bench.say(f"unused: {best:.1f} ms for our own modules (to hold: 10)")
 
 
+def soaked(bench: Bench) -> None:
+    """A long run with faults: what it holds, and whether every case is told."""
+    for line in soak.soak(
+        bench.server, bench.folder, PYTEST, bench.cases or soak.CASES
+    ):
+        bench.say(line)
+
+
 ALL: dict[str, Callable[[Bench], None]] = {
     "generated": generated,
     "judged": judged,
@@ -262,7 +274,10 @@ ALL: dict[str, Callable[[Bench], None]] = {
     "faulty": faulty,
     "limited": limited,
     "unused": unused,
+    "soak": soaked,
 }
+#: What is only measured when it is named: it takes long.
+LONG = {"soak"}
 
 
 def _outcome(took: Took) -> str:
@@ -276,13 +291,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ALL))
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--cases", type=int, help="of soak (20,000)")
     given = parser.parse_args()
     unknown = set(given.names) - set(ALL)
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}: {', '.join(ALL)}")
     with serving() as server, tempfile.TemporaryDirectory() as folder:
-        bench = Bench(server=server, folder=Path(folder), rounds=given.rounds)
-        for name in given.names or ALL:
+        bench = Bench(
+            server=server, folder=Path(folder), rounds=given.rounds, cases=given.cases
+        )
+        for name in given.names or [name for name in ALL if name not in LONG]:
             ALL[name](bench)
         load = " ".join(f"{value:.1f}" for value in os.getloadavg())
         bench.say(f"load of the machine: {load} on {os.cpu_count()} processors")
