@@ -87,6 +87,9 @@ def folder_listing(path: Path, *, most: int = 12) -> str:
         most: How many names to list.
     """
     folder = path if path.is_dir() else path.parent
+    turned = path.name.replace("\\", "/")
+    if turned != path.name and (path.parent / turned).exists():
+        return f"; with / in place of \\ there is one: {turned!r}"
     try:
         names = sorted(name for name in os.listdir(folder) if name[0] != ".")
     except OSError:

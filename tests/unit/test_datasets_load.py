@@ -138,6 +138,16 @@ def test_a_missing_file_is_refused_with_near_names(folder: Path) -> None:
     )
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there it is the same path")
+def test_a_path_of_windows_names_the_one_that_works_everywhere(folder: Path) -> None:
+    message = refusal_of("data\\b.jsonl", base=folder)
+
+    assert message == (
+        "data\\b.jsonl: there is no such file; with / in place of \\ there is one: "
+        "'data/b.jsonl'"
+    )
+
+
 def test_a_folder_is_refused_with_the_glob_to_write(folder: Path) -> None:
     message = refusal_of("data", base=folder)
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.wire.conftest import completion
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -26,8 +28,10 @@ LOUD = (
     "--junitxml=j.xml",
     "-o",
     "junit_logging=all",
-    "--llmeval-report=report.json",
+    *(f"--llmeval-report=report.{s}" for s in ("json", "jsonl", "csv", "md", "html")),
     "--llmeval-show=all",
+    "--llmeval-save=main",
+    "--llmeval-save-force",
 )
 
 TEST = """
@@ -232,11 +236,42 @@ def test_a_key_in_exceptions_of_the_application(
 
 def test_a_key_on_workers(secret_suite: Suite, server: FaultServer) -> None:
     server.rule(echo)
+    secret_suite.write(
+        conftest="""
+import json
+import pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_from_serializable(data):
+    if data is not None:
+        with open("messages", "a", encoding="utf-8") as file:
+            file.write(json.dumps(data, default=repr) + "\\n")
+"""
+    )
 
     _, found = run(secret_suite, server, "-n2", "--llmeval-mode=record")
 
     assert found == {}
+    messages = (secret_suite.path / "messages").read_text("utf-8")
+    assert messages.count("You sent Bearer [redacted] to") >= 2
     assert_searched_failures(secret_suite, "You sent Bearer [redacted] to")
+
+
+def test_a_key_in_the_cache_and_nothing_else_redacted(
+    secret_suite: Suite, server: FaultServer
+) -> None:
+    like = (
+        "max_tokens, Bearer of news, sk-other-0123456789, token: 12345678, " + KEY[:-1]
+    )
+    server.rule(lambda seen: completion(f"{like}; {seen.headers['authorization']}"))
+
+    output, found = run(secret_suite, server)
+
+    assert found == {}
+    assert (secret_suite.path / ".llmeval" / "cache.sqlite").is_file()
+    assert f"{like}; Bearer [redacted]" in output
+    report = (secret_suite.path / "report.json").read_text("utf-8")
+    assert f"{like}; Bearer [redacted]" in report
 
 
 def test_live_logs_hold_no_key(secret_suite: Suite, server: FaultServer) -> None:
