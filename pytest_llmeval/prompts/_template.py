@@ -110,7 +110,8 @@ class Template:
                 f"{self.filename}:{exc.lineno}: not a Jinja template: {exc.message}"
             )
             raise TemplateError(message) from exc
-        except (JinjaError, RecursionError) as exc:
+        except (JinjaError, RecursionError, ValueError, SyntaxError) as exc:
+            # Python's own limits: digits of a number, blocks within blocks.
             message = f"{self.filename}: not a Jinja template: {exc}"
             raise TemplateError(message) from exc
 

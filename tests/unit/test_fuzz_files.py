@@ -27,6 +27,9 @@ from pytest_llmeval.store.runs import read_run
 from pytest_llmeval.tasks import TaskOptions, load_task
 from tests.unit.fuzzing import as_json, changed_json, damaged, fuzz
 
+#: Of Hypothesis, about its own messages: files may be long.
+pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+
 DATA = Path(__file__).parents[1] / "data"
 FUZZ = DATA / "fuzz"
 CASES = DATA / "cases"

@@ -562,3 +562,11 @@ def test_braces_are_looked_for_in_linear_time(start: str) -> None:
 
 def test_a_template_shows_its_file_or_text() -> None:
     assert repr(Template.of("x" * 80)) == f"<Template {'x' * 57 + '...'!r}>"
+
+
+@pytest.mark.parametrize(
+    "text", ["{{ " + "1" * 5000 + " }}", "{% for x in y %}" * 25 + "{% endfor %}" * 25]
+)
+def test_a_template_beyond_the_limits_of_python_is_refused(text: str) -> None:
+    with pytest.raises(TemplateError, match="not a Jinja template: "):
+        Template.of(text)

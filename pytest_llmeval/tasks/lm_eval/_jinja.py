@@ -66,7 +66,7 @@ class JinjaText:
                 warnings.simplefilter("ignore", DeprecationWarning)
                 self._compiled = _environment().from_string(text)
                 self._expression = _expression(text)
-        except JinjaError as exc:
+        except (JinjaError, RecursionError, ValueError, SyntaxError) as exc:
             message = f"{text!r:.80} is not a Jinja template: {exc}"
             raise TemplateError(message) from exc
 
