@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pytest_llmeval.conclusion._collected import Collected
-from pytest_llmeval.errors import UserError
+from pytest_llmeval.errors import UserError, did_you_mean
 from pytest_llmeval.gates import (
     Gate,
     GateResult,
@@ -81,9 +81,15 @@ class Gates:
         for tag, gate in map(scoped_gate, self._wide):
             chosen = [r for r in self._records if tag is None or tag in r.tags]
             scope = "the run" if tag is None else f"tag {tag}"
-            yield self._result(gate, chosen, scope=scope)
+            yield self._result(gate, chosen, scope=scope, is_wide=True)
         for one in self._collected.groups_there():
             yield from self._group_results(one)
+
+    def _without_cases(self, scope: str) -> str:
+        tags = sorted({tag for record in self._records for tag in record.tags})
+        near = did_you_mean(scope.removeprefix("tag "), tags)
+        known = ", ".join(tags) or "none"
+        return f"{scope}: no case of this run has this tag{near}; tags: {known}"
 
     def _group_results(self, group: Group) -> Iterator[GateResult]:
         """Yield the gates of a group, for each set of parameters its tests have."""
@@ -104,10 +110,16 @@ class Gates:
         *,
         scope: str,
         group: Group | None = None,
+        is_wide: bool = False,
     ) -> GateResult:
-        if reason := self._why_not(records, scope, group):
+        if reason := self._why_not(records, group, is_wide=is_wide):
             return GateResult(
                 gate=gate, state="not evaluated", scope=scope, reason=reason
+            )
+        if not records:
+            self.notes.append(self._without_cases(scope))
+            return GateResult(
+                gate=gate, state="undecided", scope=scope, reason="no case has this tag"
             )
         try:
             if group is not None:
@@ -120,14 +132,17 @@ class Gates:
                 gate=gate, state="undecided", scope=scope, reason="nothing to measure"
             )
 
-    def _why_not(self, records: list[Record], scope: str, group: Group | None) -> str:
+    def _why_not(
+        self, records: list[Record], group: Group | None, *, is_wide: bool
+    ) -> str:
         """Return why a gate can't be evaluated, an empty text where it can."""
         if not self._is_whole:
             return "the run was interrupted"
         tests = {record.test for record in records} | set(group.tests if group else ())
         ended = [record for record in self._records if record.status != "not_run"]
         ran = sum(record.test in tests for record in ended)
-        if scope == "the run":
+        if is_wide:
+            # Also for a tag: which of the cases that did not run have it, nobody knows.
             tests = set(self._collected.tests)
             ran = len(ended)
         held = sum(self._collected.items_of(test) for test in tests)

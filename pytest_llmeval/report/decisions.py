@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -34,6 +35,8 @@ __all__ = [
 _AT_MOST: Final = 10
 #: Of the parts that changed, those that did so in most cases.
 _PARTS: Final = 4
+#: Where a gate may go on in the next line.
+_BREAKS: Final = re.compile(r"(?<=,) | (?=\()")
 _COLOURS: Final = {
     "holds": "green",
     "fails": "red",
@@ -62,10 +65,12 @@ def gate_lines(gates: Iterable[GateResult], page: Page) -> Iterator[Line]:
     width = max(map(columns, scopes))
     for result, scope in zip(results, scopes, strict=True):
         state = Segment.of(f"  {result.state:<{states}}  ", _COLOURS[result.state])
-        room = page.width - columns(state.text) - width - 2
-        text = page.cut_end(page.own(gate_text(result)), room)
+        indent = " " * (columns(state.text) + width + 2)
+        parts = _BREAKS.split(page.own(printable(gate_text(result))))
+        first, *rest = page.wrap(map(Segment.of, parts), indent=indent, between=" ")
         pad = " " * (width - columns(scope) + 2)
-        yield Line.of(state, Segment.of(f"{scope}{pad}{text}"))
+        yield Line.of(state, Segment.of(f"{scope}{pad}"), *first.segments[1:])
+        yield from rest
 
 
 def gate_text(result: GateResult) -> str:

@@ -20,7 +20,7 @@ from pytest_llmeval.report.decisions import (
     gate_text,
     why_text,
 )
-from pytest_llmeval.report.model import STATUSES, Report, Row, Totals
+from pytest_llmeval.report.model import STATUSES, Report, Row, Totals, shown_statuses
 from pytest_llmeval.report.names import case_name
 from pytest_llmeval.report.terminal import (
     group_texts,
@@ -86,27 +86,29 @@ def _verdict(report: Report) -> str:
 
 
 def _table(report: Report) -> Iterator[str]:
-    yield "| test | cases | passed | failed | unscored | rate | 95 % | metrics |"
-    yield "|---|--:|--:|--:|--:|--:|--:|---|"
+    counted = shown_statuses([report.totals])
+    heads = " | ".join(name.replace("_", " ") for name in counted)
+    yield f"| test | cases | {heads} | rate | 95 % | metrics |"
+    yield f"|---|--:|{'--:|' * len(counted)}--:|--:|---|"
     for row in report.rows[:_ROWS]:
-        yield _row(code(test_label(row, row.name), 80), row.totals, _metrics(row))
+        name = code(test_label(row, row.name), 80)
+        yield _row(name, row.totals, counted, _metrics(row))
     if (gone := len(report.rows) - _ROWS) > 0:
-        yield f"| and {gone:,} more tests | | | | | | | |"
+        yield f"| and {gone:,} more tests |{' |' * (len(counted) + 4)}"
     if len(report.rows) > 1:
-        yield _row("**all**", report.totals, "")
+        yield _row("**all**", report.totals, counted, "")
     usage = list(usage_texts(report.tokens, report.cost, report.latency))
     if usage:
         yield ""
         yield " · ".join(usage)
 
 
-def _row(name: str, totals: Totals, metrics: str) -> str:
+def _row(name: str, totals: Totals, counted: Sequence[str], metrics: str) -> str:
     rate = interval = ""
     if totals.scored:
         rate = percent_text(totals.passed, totals.scored)
         interval = interval_text(totals.passed, totals.scored)
-    failed = totals.failed + totals.gated + totals.known
-    cells = (totals.cases, totals.passed, failed, totals.unscored)
+    cells = (totals.cases, *(getattr(totals, name) for name in counted))
     numbers = " | ".join(f"{number:,}" for number in cells)
     return f"| {name} | {numbers} | {rate} | {interval} | {metrics} |"
 

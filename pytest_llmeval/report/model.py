@@ -5,7 +5,7 @@ Renderers do no arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from pytest_llmeval.report.usage import Cost, Latency, Origins, Retries, Tokens
 from pytest_llmeval.stats import rate, wilson_interval
 from pytest_llmeval.types import Record
 
-__all__ = ["STATUSES", "Report", "Row", "Totals"]
+__all__ = ["STATUSES", "Report", "Row", "Totals", "shown_statuses"]
 
 #: What a case can have come to, in the order of a report.
 STATUSES: Final = (
@@ -34,6 +34,8 @@ STATUSES: Final = (
     "xpassed",
     "not_run",
 )
+#: Those that a table shows even when every number of them is 0.
+_ALWAYS: Final = frozenset({"passed", "failed", "unscored"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,16 @@ class Totals:
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of the pass rate, None when nothing was scored."""
         return wilson_interval(self.passed, self.scored) if self.scored else None
+
+
+def shown_statuses(totals: Iterable[Totals]) -> list[str]:
+    """Return the outcomes that have a column: rare ones only where there are any."""
+    found = list(totals)
+    return [
+        status
+        for status in STATUSES
+        if status in _ALWAYS or any(getattr(one, status) for one in found)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

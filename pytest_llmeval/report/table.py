@@ -8,13 +8,11 @@ from typing import Final
 
 from pytest_llmeval.diffs import columns
 from pytest_llmeval.report.lines import Line, Page, Segment
-from pytest_llmeval.report.model import STATUSES, Totals
+from pytest_llmeval.report.model import STATUSES, Totals, shown_statuses
 from pytest_llmeval.stats import interval_text, percent_text
 
 __all__ = ["Entry", "table_lines"]
 
-#: Columns that are there even when every number in them is 0.
-_ALWAYS: Final = frozenset({"passed", "failed", "unscored"})
 _COLOURS: Final = {
     "passed": "green",
     "failed": "red",
@@ -43,8 +41,9 @@ class Entry:
 def table_lines(entries: Iterable[Entry], page: Page) -> Iterator[Line]:
     """Yield the rows; on a narrow terminal a name and a sentence each instead."""
     shown = list(entries)
-    grid = [_row(entry.totals, _statuses(shown), page) for entry in shown]
-    titles = _titles(_statuses(shown))
+    statuses = shown_statuses(entry.totals for entry in shown)
+    grid = [_row(entry.totals, statuses, page) for entry in shown]
+    titles = _titles(statuses)
     widths = [
         max(len(title), *(columns(row[place].text) for row in grid))
         for place, title in enumerate(titles)
@@ -64,15 +63,6 @@ def table_lines(entries: Iterable[Entry], page: Page) -> Iterator[Line]:
         padding = " " * (name_width - columns(name))
         yield Line.of(Segment.of(name + padding, "bold"), *_aligned(row, widths))
         yield from entry.below
-
-
-def _statuses(entries: Sequence[Entry]) -> list[str]:
-    """Return the outcomes that have a column: rare ones only where there are any."""
-    return [
-        status
-        for status in STATUSES
-        if status in _ALWAYS or any(getattr(e.totals, status) for e in entries)
-    ]
 
 
 def _titles(statuses: Iterable[str]) -> list[str]:

@@ -165,6 +165,36 @@ def test_gates_of_the_run_and_of_tags(
     result.stdout.fnmatch_lines(lines)
 
 
+def test_a_gate_on_a_tag_is_not_evaluated_where_cases_were_left_out(
+    rows: Suite,
+) -> None:
+    rows.write(llmeval_yaml='gates: ["tag hard: pass_rate >= 1"]\n')
+    write(rows, None)
+
+    result = rows.run("-k", "easy")
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        ["  not evaluated  tag hard  pass_rate >= 1 (6 of 10 cases ran)"]
+    )
+
+
+def test_a_gate_on_a_tag_that_no_case_has_says_which_there_are(rows: Suite) -> None:
+    rows.write(llmeval_yaml='gates: ["tag hadr: pass_rate >= 0.1"]\n')
+    write(rows, None)
+
+    result = rows.run()
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "  undecided  tag hadr  pass_rate >= 0.1 (no case has this tag)",
+            "tag hadr: no case of this run has this tag (did you mean 'hard'?); "
+            "tags: easy, hard",
+        ]
+    )
+
+
 def test_a_gate_that_is_none_is_a_collection_error(rows: Suite) -> None:
     write(rows, "pass_rate over 9000")
 

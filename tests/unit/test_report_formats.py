@@ -96,6 +96,19 @@ def test_markdown_says_what_failed_why_where_and_what_to_type() -> None:
     assert "Next: <code>pytest 'test_a.py::test_x&#91;peru]'</code>" in text
 
 
+def test_the_table_of_markdown_has_the_counts_of_its_title() -> None:
+    report = report_of(record("1"), record("2", "gated"), record("3", "known"))
+
+    lines = text_of(report, ".md").splitlines()
+
+    assert lines[0] == "### llmeval: 1 failed, 1 gated, 1 known"
+    assert lines[2].startswith(
+        "| test | cases | passed | failed | unscored | gated | known | rate |"
+    )
+    assert "| 3 | 0 | 1 | 0 | 1 | 1 | 0 % |" in lines[4]
+    assert len({line.count("|") for line in lines[2:5]}) == 1
+
+
 def test_markdown_lists_at_most_ten_of_a_kind() -> None:
     text = text_of(report_of(*(record(f"c{n}") for n in range(60))), ".md")
 

@@ -7,10 +7,12 @@ import pytest
 
 from pytest_llmeval.baseline import Compared, compare, decide, standing_of
 from pytest_llmeval.diffs import columns
+from pytest_llmeval.gates import evaluate, parse_gate
 from pytest_llmeval.report import terminal
 from pytest_llmeval.report.build import build_report
+from pytest_llmeval.report.decisions import gate_lines
 from pytest_llmeval.report.files import text_of
-from pytest_llmeval.report.lines import Line
+from pytest_llmeval.report.lines import Line, Page
 from pytest_llmeval.report.model import STATUSES
 from pytest_llmeval.types import (
     Call,
@@ -300,6 +302,21 @@ def test_causes_of_unscored_cases_are_counted() -> None:
     )
 
     assert "3 unscored: 2 provider, 1 judge" in lines
+
+
+def test_a_gate_too_long_for_a_line_goes_on_in_the_next() -> None:
+    gate = evaluate(
+        parse_gate("pass_rate >= 1"),
+        [record("1"), record("2", "unscored")],
+        scope="tag policy",
+    )
+
+    lines = [line.text for line in gate_lines([gate], Page(width=60, unicode=True))]
+
+    assert lines[2:] == [
+        "  undecided  tag policy  pass_rate 1.00 >= 1.00 (n 1,",
+        "                         21–100 %, 1 unknown decides)",
+    ]
 
 
 def test_gated_cases_are_listed_and_known_ones_only_counted() -> None:
