@@ -109,7 +109,7 @@ def load_script(path: Path) -> tuple[Line, ...]:
 def _line(text: str, place: str) -> Line:
     try:
         row = json.loads(text)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         message = f"{place}: not JSON ({exc}); a script has one JSON object a line"
         raise ConfigError(message) from exc
     if not isinstance(row, Mapping):

@@ -133,7 +133,9 @@ STANDING: Final = {
     ),
 }
 HEADER: Final = {
-    "arguments": _List(_TEXT),
+    **dict.fromkeys(("arguments", "generators"), _List(_TEXT)),
+    **dict.fromkeys(("started", "mode"), _TEXT),
+    "judge": _SOME_TEXT,
     "terms": {
         "gates": _List(_TEXT),
         "fail_on": _TEXT,

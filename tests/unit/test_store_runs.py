@@ -298,3 +298,10 @@ def test_a_folder_is_no_run(tmp_path: Path) -> None:
     assert refusal(tmp_path) == (
         f"can't read the run {str(tmp_path)!r}: Is a directory"
     )
+
+
+def test_a_header_with_wrong_values_is_refused(tmp_path: Path) -> None:
+    header = json.dumps({**json.loads(HEADER), "generators": True})
+    path = journal_of(tmp_path, f"{header}\n")
+
+    assert refusal(path) == f"{path}:1: the header is not whole (generators is True)"
