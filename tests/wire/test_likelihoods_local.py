@@ -401,7 +401,7 @@ def test_the_page_s_suite_passes(suite: Suite, cache: Any) -> None:
     )
     blocks = re.findall(r"```(\w+)\n(.*?)```", page, re.DOTALL)
     [code, perplexity, vectors] = (block for kind, block in blocks if kind == "python")
-    [script] = (block for kind, block in blocks if kind == "json")
+    [script] = (block for kind, block in blocks if kind == "jsonl")
     [row] = re.findall(r"`({.match.*?})`", page)
     more = """
 def test_perplexity(llm_client):
