@@ -13,7 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_llmeval.errors import LLMEvalError
+from pytest_llmeval.errors import LLMEvalError, UserError
 
 if TYPE_CHECKING:
     import asyncio
@@ -27,7 +27,7 @@ T = TypeVar("T")
 _PATIENCE_SECONDS = 2.0
 
 
-class BlockingCallError(LLMEvalError):
+class BlockingCallError(UserError):
     """A blocking call on the loop thread, which would wait for itself for ever."""
 
 
@@ -47,6 +47,7 @@ class LoopThread:
         *,
         instead: str,
         seconds: float | None = None,
+        is_body: bool = False,
     ) -> T:
         """Return what `coroutine` returns, run on the loop thread; blocks.
 
@@ -54,6 +55,7 @@ class LoopThread:
             coroutine: Runs in a copy of the caller's context.
             instead: The awaitable form, named when the caller is on the loop thread.
             seconds: How long to wait for it; None for ever.
+            is_body: Whether it is a test's: an error then keeps its place in it.
 
         Raises:
             BlockingCallError: The caller is on the loop thread.
@@ -65,6 +67,8 @@ class LoopThread:
         try:
             return future.result(seconds)
         except LLMEvalError as exc:
+            if is_body:
+                raise
             # Where it was raised inside this package tells a reader nothing.
             raise exc.with_traceback(None)  # noqa: B904 - the same exception
         except BaseException:
@@ -98,6 +102,7 @@ class LoopThread:
         raise RuntimeError(message)
 
     def _refuse_here(self, coroutine: Coroutine[Any, Any, Any], instead: str) -> None:
+        __tracebackhide__ = True
         if threading.current_thread() is self._thread:
             coroutine.close()
             message = f"this call would block the event loop it runs on: {instead}"

@@ -191,7 +191,7 @@ class CallableBackend:
             return replace(value, cost=cost)
         if not isinstance(value, str):
             message = (
-                f"{self.name} returned {type(value).__name__} {_short(value)}, and a "
+                f"{self.name} returned {_short(value)}, and a "
                 f"reply is a text, a (text, cost) pair, a mapping with `reply: path` "
                 f"in its entry, or a Response"
             )
@@ -225,12 +225,15 @@ class CallableBackend:
 
 
 def _without_us(exc: BaseException) -> BaseException:
-    """Return an exception whose traceback begins in the code under test."""
+    """Return an exception whose traceback begins in the code under test.
+
+    It has none where that code was never entered: a call that its signature refuses.
+    """
     here = str(Path(__file__).parents[1])
     trace = exc.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(here):
         trace = trace.tb_next
-    return exc.with_traceback(trace) if trace is not None else exc
+    return exc.with_traceback(trace)
 
 
 def _taken(call: Any, request: Request) -> dict[str, Any]:

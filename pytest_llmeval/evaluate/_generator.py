@@ -9,6 +9,7 @@ from typing import Any
 from pytest_llmeval.clients import Backend, GivenText, Request, never_waits
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.evaluate._ask import ask
+from pytest_llmeval.evaluate._awaited import awaited
 from pytest_llmeval.evaluate._literal import literal_prompt
 from pytest_llmeval.evaluate._stored import StoredReplies
 from pytest_llmeval.evaluate._texts import (
@@ -81,6 +82,7 @@ class Generator:
         run = self.loop.run_at_once if is_there else self.loop.run
         return run(question, instead=self._awaited("acall"))
 
+    @awaited
     async def acall(
         self,
         what: Case | str | Prompt | Sequence[Any],
@@ -132,6 +134,7 @@ class Generator:
         question = self.aloglikelihood(context, continuation)
         return self.loop.run(question, instead=self._awaited("aloglikelihood"))
 
+    @awaited
     async def aloglikelihood(self, context: str, continuation: str) -> Likelihood:
         """Return it, awaited: the same as `loglikelihood`."""
         __tracebackhide__ = True
@@ -155,6 +158,7 @@ class Generator:
         questions = self.aloglikelihoods(pairs)
         return self.loop.run(questions, instead=self._awaited("aloglikelihoods"))
 
+    @awaited
     async def aloglikelihoods(
         self, pairs: Sequence[tuple[str, str]]
     ) -> list[Likelihood]:
@@ -180,6 +184,7 @@ class Generator:
         question = self.aloglikelihood_rolling(text)
         return self.loop.run(question, instead=self._awaited("aloglikelihood_rolling"))
 
+    @awaited
     async def aloglikelihood_rolling(self, text: str) -> Likelihood:
         """Return it, awaited: the same as `loglikelihood_rolling`."""
         __tracebackhide__ = True
@@ -198,6 +203,7 @@ class Generator:
         __tracebackhide__ = True
         return self.loop.run(self.aembed(texts), instead=self._awaited("aembed"))
 
+    @awaited
     async def aembed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return them, awaited: the same as `embed`."""
         __tracebackhide__ = True

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_llmeval import judging
 from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.evaluate._awaited import awaited
 from pytest_llmeval.evaluate._generator import Generator
 from pytest_llmeval.evaluate._given import not_awaited, reply_text
 from pytest_llmeval.evaluate._jurors import jurors_of
@@ -74,6 +75,7 @@ class Judge:
             question, instead="await judge.acall(...), whose verdict assert_judge takes"
         )
 
+    @awaited
     async def acall(
         self,
         response: Any,
@@ -151,6 +153,7 @@ class Judge:
             question, instead="await judge.acompare(...), which assert_pairwise takes"
         )
 
+    @awaited
     async def acompare(
         self,
         response: Any,

@@ -49,7 +49,8 @@ def call_body(item: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(function) or claimed_by(item):
         return None
     arguments = {name: item.funcargs[name] for name in argument_names(function)}
-    result = runtime_of(item.config).loop.run(function(**arguments), instead="")
+    loop = runtime_of(item.config).loop
+    result = loop.run(function(**arguments), instead="", is_body=True)
     check_returned(item, result)
     return True
 

@@ -49,6 +49,7 @@ class Case:
     source: Source | None = None
 
     def __getitem__(self, name: str) -> Any:
+        __tracebackhide__ = True
         try:
             return self.fields[name]
         except KeyError:

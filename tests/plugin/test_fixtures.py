@@ -261,9 +261,89 @@ async def test_it(case, generator):
 """
     )
 
+    result, report = cities.report()
+
+    result.stdout.fnmatch_lines(
+        [
+            ">       generator(case)",
+            "*would block the event loop*await generator.acall*",
+            "test_it.py:*: BlockingCallError",
+        ]
+    )
+    assert report["cases"][0]["cause"] == "suite"
+
+
+@pytest.mark.parametrize("repeat", [1, 2])
+@pytest.mark.parametrize("limit", [1, 2], ids=["alone", "siblings"])
+def test_an_error_in_an_async_body_shows_its_line_and_none_of_ours(
+    cities: Suite, limit: int, repeat: int
+) -> None:
+    cities.write(
+        test_it=HEAD
+        + f"""
+def broken(prompt):
+    raise OSError("no disk")
+
+@pytest.mark.llmeval("cities.jsonl", generator=broken, limit={limit}, repeat={repeat})
+async def test_it(case, generator):
+    await generator.acall(case)
+"""
+    )
+
     result = cities.run()
 
-    result.stdout.fnmatch_lines(["*would block the event loop*await generator.acall*"])
+    result.stdout.fnmatch_lines(
+        [
+            ">   *raise OSError*",
+            ">       await generator.acall(case)",
+            "E       pytest_llmeval.UnscoredError: broken raised OSError: no disk",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*pytest_llmeval?[a-z]*.py:*")
+
+
+def test_an_application_that_takes_other_arguments_shows_no_line_of_ours(
+    cities: Suite,
+) -> None:
+    cities.write(
+        test_it=HEAD
+        + """
+def answer(question, language):
+    return "Paris"
+
+@pytest.mark.llmeval("cities.jsonl", generator=answer, limit=1)
+def test_it(case, generator):
+    generator(case)
+"""
+    )
+
+    result = cities.run()
+
+    result.stdout.fnmatch_lines(
+        ["TypeError: answer() missing 1 required positional argument: 'language'"]
+    )
+    result.stdout.no_fnmatch_line("*pytest_llmeval?[a-z]*.py:*")
+
+
+def test_a_column_that_is_not_there_shows_the_line_that_asked(cities: Suite) -> None:
+    cities.write(
+        test_it=HEAD
+        + """
+@pytest.mark.llmeval("cities.jsonl", limit=1)
+def test_it(case):
+    assert case["answer"]
+"""
+    )
+
+    result = cities.run()
+
+    result.stdout.fnmatch_lines(
+        [
+            '>       assert case["answer"]',
+            "E       KeyError: *has no column 'answer'; *",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*pytest_llmeval?[a-z]*.py:*")
 
 
 NATIVE = (

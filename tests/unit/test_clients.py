@@ -243,8 +243,8 @@ def test_a_path_may_go_through_a_list() -> None:
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        (None, "returned NoneType None, and a reply is a text"),
-        (7, "returned int 7, and a reply is"),
+        (None, "returned None, and a reply is a text"),
+        (7, "returned 7, and a reply is"),
         (("yes", -1), "returned the cost -1, not US dollars"),
         (("yes", "free"), "returned the cost 'free'"),
         ({"x": 1}, "without 'answer.text'; in it are the keys x"),
