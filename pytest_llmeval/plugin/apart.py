@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pytest_llmeval.errors import ConfigError
 
-__all__ = ["refuse_pairs"]
+__all__ = ["could_be_given", "refuse_pairs"]
 
 #: Options that each speak of where replies come from, or of every case being asked.
 _APART: Final = {
@@ -36,11 +36,26 @@ def refuse_pairs(given: Mapping[str, Any]) -> None:
     Raises:
         ConfigError: Two are given that do.
     """
-    for one, others in _APART.items():
-        for other, why in others.items():
-            key, _, value = other.partition("=")
-            found = given[key]
-            if given[one] and (found == value if value else found):
-                names = (f"--{name.replace('_', '-')}" for name in (one, other))
-                message = f"{' and '.join(names)} don't go together: {why}"
-                raise ConfigError(message)
+    for one in filter(given.get, _APART):
+        for other, why in _against(one, given):
+            names = (f"--{name.replace('_', '-')}" for name in (one, other))
+            message = f"{' and '.join(names)} don't go together: {why}"
+            raise ConfigError(message)
+
+
+def could_be_given(key: str, given: Mapping[str, Any]) -> bool:
+    """Return whether an option would contradict none of those that are given.
+
+    Args:
+        key: Its ini key.
+        given: As for `refuse_pairs`.
+    """
+    return not any(_against(key, given))
+
+
+def _against(one: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the options given that contradict `one`, and why."""
+    for other, why in _APART[one].items():
+        key, _, value = other.partition("=")
+        if given[key] == value if value else given[key]:
+            yield other, why

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
 from pytest_llmeval.plugin import option_values
-from pytest_llmeval.plugin.apart import refuse_pairs
+from pytest_llmeval.plugin.apart import could_be_given, refuse_pairs
 from pytest_llmeval.plugin.options import OPTIONS, Option
 from pytest_llmeval.store.failures import find_answers
 from pytest_llmeval.types import Mode
@@ -59,6 +59,8 @@ class Settings:
     """Whether the checks are tried on wrong replies."""
     resume: str | None = None
     """The run to go on with."""
+    can_be_resumed: bool = True
+    """Whether --llmeval-resume goes with the other options."""
     rescore: str | None = None
     """The run whose replies are scored again."""
     save: str | None = None
@@ -100,12 +102,11 @@ def _named_as_written(message: str, config: pytest.Config) -> str:
 def _settings(config: pytest.Config) -> Settings:
     given = {o.name: _values(config, o) for o in OPTIONS if not o.is_switch}
     switches = {o.key: _is_on(config, o) for o in OPTIONS if o.is_switch}
-    refuse_pairs(
-        {
-            **switches,
-            **{o.key: _single(given[o.name]) for o in OPTIONS if not o.is_switch},
-        }
-    )
+    by_key = {
+        **switches,
+        **{o.key: _single(given[o.name]) for o in OPTIONS if not o.is_switch},
+    }
+    refuse_pairs(by_key)
     return Settings(
         config=_single(given["config"]),
         mode=_mode(config, _single(given["mode"]), _single(given["replay"])),
@@ -138,6 +139,7 @@ def _settings(config: pytest.Config) -> Settings:
         ),
         mutate=switches["llmeval_mutate"],
         resume=_single(given["resume"]),
+        can_be_resumed=could_be_given("llmeval_resume", by_key),
         rescore=_single(given["rescore"]),
         save=option_values.save(_single(given["save"]), config.rootpath),
         save_force=switches["llmeval_save_force"],

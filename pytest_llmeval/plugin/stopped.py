@@ -40,6 +40,8 @@ class Stopped:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._is_stopped = False
+        self.is_unfinished = False
+        """Whether it was, and cases are left; known at the end."""
         self._running: dict[str, Samples] = {}
         """By node id; of those that run ahead of their turn, too."""
         self.selected: int | None = None
@@ -71,12 +73,15 @@ class Stopped:
         missing = len(left)
         if self.selected is not None:  # a controller has no items of its own
             missing = self.selected - len(outputs.records)
-        if running or missing:
-            outputs.note(
-                f"the run was stopped: {_counted(len(running))} running and "
-                f"{'is' if len(running) == 1 else 'are'} unscored, "
-                f"{_counted(missing)} not run"
-            )
+        parts = []
+        if running:
+            is_are = "is" if len(running) == 1 else "are"
+            parts.append(f"{_counted(len(running))} running and {is_are} unscored")
+        if missing:
+            parts.append(f"{_counted(missing)} not run")
+        if parts:
+            self.is_unfinished = True
+            outputs.note(f"the run was stopped: {', '.join(parts)}")
 
     def _held(self) -> Iterator[Record]:
         for nodeid, samples in self._running.items():

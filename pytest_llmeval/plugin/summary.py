@@ -181,6 +181,10 @@ def write_report(reporter: pytest.TerminalReporter, run: Run) -> None:
 
 
 def _next_command(run: Run, report: Report) -> str | None:
+    settings = run.runtime.settings
+    can_go_on = run.stopped.is_unfinished and settings.can_be_resumed
+    if can_go_on and report.totals.scored:
+        return _going_on(run.config.invocation_params.args, settings.resume)
     worse = report.regressed
     bad = [
         r
@@ -195,3 +199,13 @@ def _next_command(run: Run, report: Report) -> str | None:
     arguments = [*given_paths(run.config), "--lf", "-m", "llmeval"]
     arguments += as_option_arguments(run.config)
     return " ".join(["pytest", *map(shlex.quote, arguments)])
+
+
+def _going_on(arguments: Iterable[Any], resumed: str | None) -> str:
+    """Return what goes on with a run: its own command, and one option more."""
+    again = [
+        text
+        for text in map(str, arguments)
+        if not text.startswith("--llmeval-resume") and text != resumed
+    ]
+    return shlex.join(["pytest", *again, "--llmeval-resume"])

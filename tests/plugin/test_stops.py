@@ -100,6 +100,7 @@ def test_what_was_running_and_what_was_not_run_is_told(
             "1 unscored: 1 interrupted",
             "*the run was stopped while this case ran",
             "the run was stopped: 1 case was running and is unscored, 3 cases were not run",
+            "next: pytest * --llmeval-concurrency=1 --llmeval-save=main --llmeval-resume",
         ]
     )
     lines = stopped.journal()
@@ -108,6 +109,26 @@ def test_what_was_running_and_what_was_not_run_is_told(
     )
     assert lines[-1]["exit_status"] == pytest.ExitCode.INTERRUPTED
     assert not (stopped.path / "llmeval_baselines").exists()
+
+
+def test_what_can_not_be_gone_on_with_is_run_again(stopped: Suite) -> None:
+    stopped.write(test_it=STOPPED.replace("{stop}", "raise KeyboardInterrupt"))
+
+    result, _ = report(stopped, "--llmeval-concurrency=1", "--llmeval-mutate")
+
+    result.stdout.fnmatch_lines(["next: pytest *test_it*c2*"])
+    result.stdout.no_fnmatch_line("*--llmeval-resume*")
+
+
+def test_where_collecting_failed_nothing_is_said_to_have_run(stopped: Suite) -> None:
+    stopped.write(
+        test_it=STOPPED.replace("{stop}", "pass"), test_broken="raise OSError"
+    )
+
+    result, _ = report(stopped)
+
+    result.stdout.fnmatch_lines(["the run was stopped: 6 cases were not run"])
+    result.stdout.no_fnmatch_line("next:*")
 
 
 @pytest.mark.parametrize("kind", ["plain", "async"])
@@ -165,14 +186,15 @@ def pytest_runtest_logreport(report):
     assert result.ret == pytest.ExitCode.INTERRUPTED
     statuses = Counter(case["status"] for case in data["cases"])
     found = re.search(
-        r"the run was stopped: (\d) cases? w\w+ running and \w+ unscored, "
+        r"the run was stopped: (?:(\d) cases? w\w+ running and \w+ unscored, )?"
         r"(\d) cases? w\w+ not run",
         result.stdout.str(),
     )
     assert found is not None
     assert statuses["passed"] == 2
-    assert statuses["unscored"] == int(found[1])
-    assert 2 + int(found[1]) + int(found[2]) == 6
+    assert statuses["unscored"] == int(found[1] or 0)
+    assert 2 + int(found[1] or 0) + int(found[2]) == 6
+    result.stdout.fnmatch_lines(["next: pytest * -n2 -m llmeval --llmeval-resume"])
 
 
 def pytest_process(suite: Suite, *args: str) -> subprocess.Popen[str]:
