@@ -129,6 +129,11 @@ ProviderError.__module__ = "pytest_llmeval"
 EvaluationWarning.__module__ = "pytest_llmeval"
 
 
+def percent_hint(value: float) -> str:
+    """Return `` (80 % is 0.8)`` for what is no share and may be meant as a percentage."""
+    return f" ({value:g} % is {value / 100:g})" if 2 <= value <= 100 else ""
+
+
 def did_you_mean(name: str, available: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)``, or nothing when no name is near.
 

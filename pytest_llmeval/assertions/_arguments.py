@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 from pytest_llmeval import judging, metrics
-from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.errors import ConfigError, did_you_mean, percent_hint
 
 __all__ = ["accepted_words", "checked_threshold", "scale_bar"]
 
@@ -38,8 +38,8 @@ def checked_threshold(threshold: Any, metric: str) -> float:
     if math.isfinite(bar) and low <= bar <= high:
         return bar
     message = f"threshold={threshold!r} is not on the scale of {metric}, {scale}"
-    if (low, high) == (0, 1) and 1 < bar <= 100:
-        message += f" ({bar:g} % is {bar / 100:g})"
+    if (low, high) == (0, 1):
+        message += percent_hint(bar)
     raise ConfigError(message)
 
 

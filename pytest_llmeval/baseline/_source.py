@@ -34,8 +34,8 @@ def baseline_path(root: Path, name: str) -> Path:
     """
     if not _NAME.fullmatch(name) or name == "last":
         message = (
-            f"a baseline is called by letters, digits, dots, hyphens and underscores, "
-            f"and not 'last', not {name!r}"
+            f"{name!r} is no name for a baseline: it has letters, digits, dots, hyphens "
+            f"and underscores, and is not 'last'"
         )
         raise ConfigError(message)
     return root / FOLDER / f"{name.removesuffix('.json')}.json"
@@ -69,11 +69,9 @@ def find_baseline(spec: str, *, root: Path, base: Path) -> Baseline:
 
 def _none_yet(name: str, path: Path) -> str:
     there = sorted(one.stem for one in path.parent.glob("*.json"))
-    known = f"; there are: {', '.join(there)}" if there else ""
-    return (
-        f"no baseline {name!r} yet{did_you_mean(name, there)}{known}: "
-        f"--llmeval-save={name} makes it"
-    )
+    near = did_you_mean(name, [*there, "last"])
+    known = f"; there are: {', '.join(there)}; " if there else ": "
+    return f"no baseline {name!r} yet{near}{known}--llmeval-save={name} makes it"
 
 
 def _last(root: Path) -> Baseline:

@@ -107,7 +107,7 @@ def _asked(spec: str, entry: ModelEntry, clients: Clients, loop: LoopThread) -> 
 def _described(response: Response) -> list[str]:
     text = text_of(response)
     text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
-    parts = [f"{response.model or response.provider} said {text!r}"]
+    parts = [f"{response.model or 'it'} said {text!r}"]
     if response.latency_seconds is not None:
         parts.append(f"in {response.latency_seconds:.2f} s")
     if response.usage is not None and response.usage.total is not None:

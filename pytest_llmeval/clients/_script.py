@@ -97,7 +97,8 @@ def load_script(path: Path) -> tuple[Line, ...]:
     try:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as exc:
-        message = f"fake: can't read the script {str(path)!r}: {exc}"
+        why = getattr(exc, "strerror", None) or exc
+        message = f"fake: can't read the script {str(path)!r}: {why}"
         raise ConfigError(message) from exc
     return tuple(
         _line(row, f"{path.name}:{number}")

@@ -20,7 +20,7 @@ class Section:
 
     data: Mapping[str, Any]
     what: str
-    """What it is, for people: ``model 'app'``."""
+    """What it is, for people: ``model 'app'``; empty for a whole file."""
     shown: str = ""
     """The file; empty for a mapping that stands in code."""
     path: tuple[_Key, ...] = ()
@@ -32,7 +32,8 @@ class Section:
         if self.shown:
             line = self.lines.get((*self.path, *keys), self.lines.get(self.path, 1))
             place = f"{self.shown}:{line}: "
-        return ConfigError(f"{place}{self.what}: {message}")
+        what = f"{self.what}: " if self.what else ""
+        return ConfigError(f"{place}{what}{message}")
 
     def section(self, key: str, what: str) -> Section:
         """Return the mapping at `key`, empty when it is missing or null."""

@@ -39,7 +39,7 @@ def load_config(path: Path | None) -> Config:
     if not isinstance(data, dict):
         message = f"a mapping (generator:, models:, ...) is expected, not {data!r:.60}"
         raise file.fail(1, message)
-    top = Section(data=data, what="llmeval", shown=shown, lines=file.key_lines())
+    top = Section(data=data, what="", shown=shown, lines=file.key_lines())
     return _config(top)
 
 

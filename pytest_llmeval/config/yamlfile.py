@@ -23,6 +23,13 @@ _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 #: YAML 1.1 ends lines at these; JSON, YAML 1.2 and people don't.
 _NO_LINE_ENDS = "\x85\u2028\u2029"
 _PRIVATE_USE = range(0xE000, 0xF8FF)
+
+#: What helps, by PyYAML's words for what it met.
+_HINTS = {
+    "a block ": "keys of one mapping, or entries of one list, have one indentation",
+    "cannot start any token": "indent by spaces, and put other signs in quotes",
+    "mapping values are not allowed": "a text with ': ' in it stands in quotes",
+}
 #: Values that aliases may add to a file, besides one for each of its characters.
 _ALIASED_VALUES = 100_000
 #: int() refuses longer ones, and no language model will mind.
@@ -217,9 +224,7 @@ class YamlFile:
             return yaml.compose(text, Loader=_loader())
         except yaml.MarkedYAMLError as exc:
             mark = exc.problem_mark or exc.context_mark
-            told = f"not valid YAML: {exc.problem or exc.context}"
-            if exc.context and exc.problem:
-                told += f" ({exc.context})"
+            told = f"not valid YAML: {_told(exc)}"
             # At the end of a text the mark stands in the line after it.
             last = text.rstrip().count("\n")
             raise self.fail(min(mark.line, last) + 1 if mark else 1, told) from exc
@@ -229,6 +234,18 @@ class YamlFile:
             raise self.fail(line, message) from exc
         except RecursionError as exc:
             raise self.fail(1, "values are nested too deeply") from exc
+
+
+def _told(exc: Any) -> str:
+    """Return what PyYAML says of a mistake, where its part began, and what helps."""
+    told = str(exc.problem or exc.context)
+    begun = exc.context_mark
+    if exc.context and exc.problem:
+        is_before = begun is not None and begun.line < exc.problem_mark.line
+        where = f", begun in line {begun.line + 1}" if is_before else ""
+        told += f" ({exc.context}{where})"
+    hints = [hint for sign, hint in _HINTS.items() if sign in told]
+    return "; ".join([told, *hints])
 
 
 def _line_of_first(text: str, character: Any) -> int:

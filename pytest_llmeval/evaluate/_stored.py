@@ -128,10 +128,12 @@ class StoredReplies:
     ) -> str:
         name = self.path.name
         if call is not None:
-            return f"{name} has no reply to score here: {call['error']}"
+            return (
+                f"no reply to score, the call had failed: {call['error']} (in {name})"
+            )
         if running is not None and running.run.nodeid not in self._samples:
-            return f"{name} has no such case, so there is no reply to score"
+            return f"no reply to score: the case is not in {name}"
         return (
-            f"{name} has no reply to this prompt, so there is nothing to score: the "
-            f"prompt has changed since, or this was not asked"
+            f"no reply to score: the prompt has changed since {name}, or this was not "
+            f"asked then"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -25,6 +25,9 @@ from pytest_llmeval.plugin.variants import check_variant, limited, pinned, varia
 from pytest_llmeval.types import Case
 
 __all__ = ["parametrize", "select"]
+
+#: Ids that an error lists.
+_SHOWN: Final = 10
 
 
 def parametrize(metafunc: pytest.Metafunc, fixtures: set[str]) -> None:
@@ -76,9 +79,11 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
         if wanted and not (isinstance(case, Case) and case.id in wanted):
             dropped.append(item)
     for name in sorted(wanted - found):
+        shown = sorted(found)[:_SHOWN]
+        more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
         message = (
             f"--llmeval-cases: no dataset has a case {name!r}"
-            f"{did_you_mean(name, found)}"
+            f"{did_you_mean(name, found)}; cases: {', '.join(shown) or 'none'}{more}"
         )
         raise pytest.UsageError(message)
     if dropped:

@@ -19,7 +19,7 @@ __all__ = ["Facades", "no_model_text"]
 
 _THREE_WAYS = (
     "give it in the marker, @pytest.mark.llmeval({role}='python:package.module:name'), "
-    "on the command line, --llmeval-{role}=SPEC, or in llmeval.yaml, {role}: NAME"
+    "at the top of a YAML task, {role}: NAME, on the command line, --llmeval-{role}=SPEC, or in llmeval.yaml, {role}: NAME"
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.errors import ConfigError, did_you_mean, percent_hint
 from pytest_llmeval.gates import parse_gate
 from pytest_llmeval.plugin._internals import parameter_marks
 from pytest_llmeval.plugin.calibration_marker import read_calibration
@@ -130,6 +130,8 @@ def _check_values(marker: str, given: Mapping[str, Any]) -> None:
     for name, check in _CHECKS.items():
         if name in given and not check[0](given[name]):
             message = f"{marker} marker: {name} is {check[1]}, not {given[name]!r}"
+            if name == "min_sample_rate" and isinstance(given[name], int | float):
+                message += percent_hint(given[name])
             raise ConfigError(message)
 
 

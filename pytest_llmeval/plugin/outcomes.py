@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_llmeval.errors import UnscoredError, UserError
+from pytest_llmeval.errors import UnscoredError, UserError, did_you_mean
+from pytest_llmeval.plugin.fixtures import NAMES
 from pytest_llmeval.types import Status
 
 #: How pytest-timeout ends a test: by pytest.fail, which says nothing about a reply.
@@ -52,7 +53,7 @@ def outcome_of(
         return Outcome(status="xpassed" if hasattr(report, "wasxfail") else "passed")
     if report.when == "setup" and not isinstance(error, UserError | UnscoredError):
         # Whatever a fixture raised, an assert too: the case was never asked.
-        return Outcome(status="unscored", cause="setup", reason=_named(error))
+        return Outcome(status="unscored", cause="setup", reason=_of_setup(error))
     return _failed(error)
 
 
@@ -105,6 +106,14 @@ def _failed(error: BaseException | None) -> Outcome:
         # No error: a strict xfail that passed.
         return Outcome(status="failed", reason=_line(error) or "[XPASS(strict)]")
     return Outcome(status="unscored", cause="application", reason=_named(error))
+
+
+def _of_setup(error: BaseException | None) -> str:
+    if isinstance(error, pytest.FixtureLookupError) and error.argname and not error.msg:
+        # Its own text is its arguments.
+        near = did_you_mean(error.argname, NAMES)
+        return f"fixture {error.argname!r} not found{near}"
+    return _named(error)
 
 
 def _named(error: BaseException | None) -> str:

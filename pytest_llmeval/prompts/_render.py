@@ -201,11 +201,18 @@ def _as_prompt(value: Any, template: Template) -> Prompt:
 def _input_prompt(case: Case) -> Prompt:
     value = case.input
     if value is None:
-        columns = ", ".join(map(str, case.fields)) or "none"
-        message = (
-            f"case {case.id!r} has no input to send (columns: {columns}): give the "
-            f"test a prompt, or map one, columns={{'input': '...'}}"
-        )
+        columns = ", ".join(map(str, case.fields))
+        message = f"case {case.id!r} has no input to send "
+        if columns:
+            message += (
+                f"(columns: {columns}): give the test a prompt, or map one, "
+                f"columns={{'input': '...'}}"
+            )
+        else:
+            message += (
+                "(and no columns): give the test a dataset, "
+                "@pytest.mark.llmeval('data.jsonl'), or ask generator('a text')"
+            )
         raise UnscoredError(message, cause="data")
     if isinstance(value, list | tuple) and _are_messages(value):
         return _messages_prompt(value)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pytest_llmeval.config import Section, plain
-from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.errors import ConfigError, percent_hint
 from pytest_llmeval.gates import parse_gate
 from pytest_llmeval.kinds import kind_use
 
@@ -69,6 +69,7 @@ def _share(top: Section, key: str) -> float | None:
     share = top.number(key, above=0)
     if share is not None and share > 1:
         message = f"{key} is a share above 0, at most 1, not {share!r}"
+        message += percent_hint(share)
         raise top.fail(message, key)
     return share
 

@@ -356,6 +356,22 @@ def test_without_a_baseline_one_line_says_how_to_make_it(suite: Suite) -> None:
     )
 
 
+def test_a_misspelt_baseline_says_which_there_are(suite: Suite) -> None:
+    rows_of(suite)
+    app_of(suite)
+    suite.write(test_it=TEST.format(prompt="{{ input }}"))
+    suite.run("--llmeval-save=main")
+
+    result = suite.run("--llmeval-compare=mian")
+
+    result.stdout.fnmatch_lines(
+        [
+            "no baseline 'mian' yet (did you mean 'main'?); there are: main; "
+            "--llmeval-save=mian makes it"
+        ]
+    )
+
+
 def test_a_baseline_can_be_required(suite: Suite) -> None:
     rows_of(suite)
     suite.write(test_it=TEST.format(prompt="{{ input }}"))
@@ -429,7 +445,7 @@ def test_a_run_with_unscored_cases_is_not_saved_unless_forced(saved: Suite) -> N
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("--llmeval-save=../x", "*a baseline is called by letters*'../x'*"),
+        ("--llmeval-save=../x", "*'../x' is no name for a baseline: it has letters*"),
         (
             "--llmeval-fail-on=some",
             "*--llmeval-fail-on is any, significant, none, not*",

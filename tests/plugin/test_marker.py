@@ -109,6 +109,7 @@ def test_a_model_that_is_not_configured_names_the_three_ways(
     text = " ".join(result.stdout.str().split())
     assert f"@pytest.mark.llmeval({role}='python:package.module:name')" in text
     assert f"--llmeval-{role}=SPEC" in text
+    assert f"at the top of a YAML task, {role}: NAME" in text
     assert f"llmeval.yaml, {role}: NAME" in text
 
 

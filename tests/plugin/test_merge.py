@@ -271,7 +271,7 @@ def test_mistakes_in_the_call_are_told(
     assert "is named twice" in refused(capsys, first, first)
     assert "is one of the runs" in refused(capsys, first, "-o", first)
     assert "a journal ends in .jsonl" in refused(capsys, first, "-o", "a.html")
-    assert "a baseline is called by letters" in refused(capsys, first, "--save", "a/b")
+    assert "'a/b' is no name for a baseline" in refused(capsys, first, "--save", "a/b")
 
 
 def test_a_file_that_can_not_be_written_is_told(

@@ -43,7 +43,10 @@ WRONG = [
     ("--llmeval-require=few", "*--llmeval-require is a whole number*'few'*"),
     ("--llmeval-generator=clmn:good", "*'clmn:good'*column:good*"),
     ("--llmeval-config=gone.yaml", "*gone.yaml*"),
-    ("--llmeval-cases=c77", "*--llmeval-cases: no dataset has a case 'c77'*"),
+    (
+        "--llmeval-cases=c77",
+        "*no dataset has a case 'c77' (did you mean 'c7'?); cases: c0, c1, *, c8",
+    ),
 ]
 
 

@@ -186,6 +186,24 @@ def test_setup(case, database):
     assert result.ret == 1
 
 
+def test_a_fixture_that_is_not_there_is_named(suite: Suite) -> None:
+    suite.write(
+        test_misspelt="""
+import pytest
+
+@pytest.mark.llmeval([{"input": "?"}], generator=lambda prompt: "a")
+def test_misspelt(case, genrator):
+    genrator(case)
+"""
+    )
+
+    _, report = suite.report()
+
+    (case,) = report["cases"]
+    assert (case["status"], case["cause"]) == ("unscored", "setup")
+    assert case["reason"] == "fixture 'genrator' not found (did you mean 'generator'?)"
+
+
 def test_a_plain_assert_and_pytest_fail_are_failures(suite: Suite) -> None:
     suite.write(
         test_plain="""

@@ -101,9 +101,9 @@ def test_a_reply_that_is_not_there_leaves_the_case_unscored(asking: Suite) -> No
         "c2": "recording",
         "new": "recording",
     }
-    assert "has no reply to this prompt" in cases["c0"]["reason"]
+    assert "no reply to score: the prompt has changed" in cases["c0"]["reason"]
     assert "raised RuntimeError: down" in cases["c2"]["reason"]
-    assert "has no such case" in cases["new"]["reason"]
+    assert "no reply to score: the case is not in " in cases["new"]["reason"]
 
 
 def test_samples_have_their_own_replies_back(asking: Suite) -> None:

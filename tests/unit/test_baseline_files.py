@@ -107,7 +107,7 @@ def test_what_is_no_baseline_is_refused(content: bytes, message: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "last", "../up", "a b", ".hidden", "git:x"])
 def test_a_name_that_is_no_file_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ConfigError, match="a baseline is called by"):
+    with pytest.raises(ConfigError, match="is no name for a baseline: it has"):
         baseline_path(tmp_path, name)
 
 

@@ -113,17 +113,17 @@ def test_a_typo_is_told_before_anything_is_asked(
     [
         (
             "def answer(prompt): return 'OK'",
-            "ok      app: python:app:answer, python said",
+            "ok      app: python:app:answer, it said",
         ),
         (
             "async def answer(prompt): return 'OK'",
-            "ok      app: python:app:answer, pyth",
+            "ok      app: python:app:answer, it said",
         ),
         (
             "def answer(prompt): raise KeyError('x')",
             "failed  app\n        app raised Key",
         ),
-        ("def answer(prompt): return 7", "failed  app\n        app returned int 7"),
+        ("def answer(prompt): return 7", "failed  app\n        app returned 7"),
         (
             "def reply(prompt): return 'OK'",
             "failed  app\n        python:app:answer: 'app'",

@@ -138,7 +138,7 @@ def test_parameters_are_plain_numbers(tmp_path: Path) -> None:
     [
         (
             "generater: app",
-            "llmeval.yaml:1: llmeval: unknown key 'generater' (did you me",
+            "llmeval.yaml:1: unknown key 'generater' (did you me",
         ),
         (
             "- a",
@@ -147,26 +147,33 @@ def test_parameters_are_plain_numbers(tmp_path: Path) -> None:
         ("a: 1\na: 2", "llmeval.yaml:2: the key 'a' stands twice in one mapping"),
         ("models: {a", "llmeval.yaml:1: not valid YAML"),
         (
-            "generator: 5",
-            "llmeval.yaml:1: llmeval: generator is a text, not 5: put it in ",
+            "models:\n  app:\n    provider: x\n   model: y",
+            "did not find expected key (while parsing a block mapping, begun in line 2); "
+            "keys of one mapping, or entries of one list, have one indentation",
         ),
-        ("judge: ''", "llmeval.yaml:1: llmeval: judge is a text, not ''"),
-        ("\njudge: nope", "llmeval.yaml:2: llmeval: judge: there is no model 'nope'"),
-        ("models: [a]", "llmeval.yaml:1: llmeval: models is a mapping, not ['a']"),
+        ("models:\n\tapp: x", "next token); indent by spaces"),
+        ("models: a: b", "in this context; a text with ': ' in it stands in quotes"),
+        (
+            "generator: 5",
+            "llmeval.yaml:1: generator is a text, not 5: put it in ",
+        ),
+        ("judge: ''", "llmeval.yaml:1: judge is a text, not ''"),
+        ("\njudge: nope", "llmeval.yaml:2: judge: there is no model 'nope'"),
+        ("models: [a]", "llmeval.yaml:1: models is a mapping, not ['a']"),
         (
             "models:\n  a: openai:x",
             "llmeval.yaml:2: models: a is a mapping, {provider: ",
         ),
-        ("gates: x", "llmeval.yaml:1: llmeval: gates is a list of texts, not 'x'"),
+        ("gates: x", "llmeval.yaml:1: gates is a list of texts, not 'x'"),
         (
             "gates:\n- a\n- 5",
-            "llmeval.yaml:3: llmeval: gates holds 5, and each is a text",
+            "llmeval.yaml:3: gates holds 5, and each is a text",
         ),
         (
             "limits:\n  concurency: 5",
             "llmeval.yaml:2: limits: unknown key 'concurency' (d",
         ),
-        ("limits: 5", "llmeval.yaml:1: llmeval: limits is a mapping, not 5"),
+        ("limits: 5", "llmeval.yaml:1: limits is a mapping, not 5"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_line(
@@ -366,9 +373,7 @@ def test_another_file_is_named_by_its_path(tmp_path: Path) -> None:
     path = tmp_path / "ci.yaml"
     path.write_text("a: 1", encoding="utf-8")
 
-    with pytest.raises(
-        ConfigError, match=rf"^{path.as_posix()}:1: llmeval: unknown key"
-    ):
+    with pytest.raises(ConfigError, match=rf"^{path.as_posix()}:1: unknown key"):
         load_config(path)
 
 

@@ -468,6 +468,16 @@ def test_without_a_prompt_and_input_the_case_is_unscored() -> None:
     )
 
 
+def test_without_a_dataset_there_is_nothing_to_send() -> None:
+    with pytest.raises(UnscoredError) as caught:
+        render(None, Case(id="test_a"))
+
+    assert caught.value.reason == (
+        "case 'test_a' has no input to send (and no columns): give the test a dataset, "
+        "@pytest.mark.llmeval('data.jsonl'), or ask generator('a text')"
+    )
+
+
 @pytest.mark.parametrize("system", ["Be {{ tone }}.", Template.of("Be {{ tone }}.")])
 def test_a_system_message_is_rendered_and_comes_first(system: Any) -> None:
     case = case_of({"input": "q", "tone": "kind"})

@@ -485,7 +485,7 @@ def test_the_check_command_shows_where_a_server_stands(
 
     assert main(["check"]) == 0
 
-    assert f"app: http, at {server.url}/ask, http said 'fine'" in (
+    assert f"app: http, at {server.url}/ask, it said 'fine'" in (
         capsys.readouterr().out
     )
 
