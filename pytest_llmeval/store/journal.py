@@ -114,7 +114,7 @@ class Journal:
 def new_name() -> str:
     """Return the name of a journal that begins now."""
     now = datetime.now(UTC)
-    stamp = f"{now:%Y-%m-%dT%H%M%S}.{now.microsecond // 1000:03d}Z"
+    stamp = f"{now:%Y-%m-%dT%H%M%S.%f}Z"
     return f"{stamp}-{os.urandom(4).hex()}.jsonl"
 
 

@@ -32,7 +32,7 @@ __all__ = [
 
 FORMAT: Final = 1
 #: Names of ours: other files in the folder are never deleted.
-_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z-[0-9a-f]{8}\.jsonl")
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d{6}\.\d{3,6}Z-[0-9a-f]{8}\.jsonl")
 _SAMPLE_KEYS = frozenset(field.name for field in fields(Sample))
 
 
