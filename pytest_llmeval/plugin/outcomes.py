@@ -16,6 +16,9 @@ from pytest_llmeval.types import Status
 #: How pytest-timeout ends a test: by pytest.fail, which says nothing about a reply.
 _TIMED_OUT = re.compile(r"Timeout \(?>")
 
+#: Python's words for a helper that was given other arguments than it takes.
+_MISCALLED = re.compile(r"assert_\w+\(\) (got|missing|takes) ")
+
 #: Why a case was not begun, or not brought to its end; pytest sees it skipped.
 NOT_RUN = "not run: the budget is spent (--llmeval-budget)"
 
@@ -105,7 +108,9 @@ def _failed(error: BaseException | None) -> Outcome:
     if error is None or isinstance(error, AssertionError | pytest.fail.Exception):
         # No error: a strict xfail that passed.
         return Outcome(status="failed", reason=_line(error) or "[XPASS(strict)]")
-    return Outcome(status="unscored", cause="application", reason=_named(error))
+    is_of_test = isinstance(error, TypeError) and _MISCALLED.match(str(error))
+    cause = "suite" if is_of_test else "application"
+    return Outcome(status="unscored", cause=cause, reason=_named(error))
 
 
 def _of_setup(error: BaseException | None) -> str:

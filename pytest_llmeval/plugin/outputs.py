@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -243,7 +244,11 @@ class Outputs:
             except OSError as exc:
                 self._fail(session, f"could not write the report {str(path)!r}: {exc}")
             else:
-                self.notes.append(f"report written to {path}")
+                self.notes.append(f"report written to {self._shown(path)}")
+
+    def _shown(self, path: Path) -> str:
+        begun = self._config.invocation_params.dir
+        return str(path.relative_to(begun) if path.is_relative_to(begun) else path)
 
     def _write_samples(self, session: pytest.Session) -> None:
         folder = self._runtime.settings.log_samples

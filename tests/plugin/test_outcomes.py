@@ -186,6 +186,28 @@ def test_setup(case, database):
     assert result.ret == 1
 
 
+@pytest.mark.parametrize("arguments", ["", ", treshold=0.5"])
+def test_a_helper_that_is_called_wrongly_is_a_mistake_in_the_suite(
+    suite: Suite, arguments: str
+) -> None:
+    suite.write(
+        test_miscalled=f"""
+import pytest
+from pytest_llmeval import assert_f1
+
+@pytest.mark.llmeval([{{"input": "?"}}], generator=lambda prompt: "a")
+def test_miscalled(case, generator):
+    assert_f1(generator(case), "a"{arguments})
+"""
+    )
+
+    _, report = suite.report()
+
+    (case,) = report["cases"]
+    assert (case["status"], case["cause"]) == ("unscored", "suite")
+    assert case["reason"].startswith("TypeError: assert_f1() ")
+
+
 def test_a_fixture_that_is_not_there_is_named(suite: Suite) -> None:
     suite.write(
         test_misspelt="""

@@ -54,6 +54,18 @@ def test_the_page_names_nothing_elsewhere() -> None:
     assert "url(" not in CSS
 
 
+def test_the_table_of_tests_has_a_column_for_each_outcome_there_is() -> None:
+    text = page_of(record("a"), record("b", "known"), record("c", "gated"))
+
+    _, _, table = text.partition('aria-label="Tests"')
+    table = table.partition("</table>")[0]
+    heads = re.findall(r'<th scope="col"[^>]*>([^<]*)', table)
+    assert heads[:6] == ["test", "cases", "passed", "failed", "unscored", "gated"]
+    assert heads[6:8] == ["known", "rate"]
+    numbers = re.findall(r'<td class="n">(\d+)</td>', table)
+    assert numbers == ["3", "1", "0", "0", "1", "1"]
+
+
 def test_the_policy_allows_our_script_alone() -> None:
     (policy,) = [
         attributes["content"]

@@ -20,7 +20,7 @@ from pytest_llmeval.report.decisions import (
 from pytest_llmeval.report.html._cases import case_data
 from pytest_llmeval.report.html._inert import embedded_json, visible
 from pytest_llmeval.report.html._plots import histograms, shifts, tag_rates
-from pytest_llmeval.report.model import STATUSES, Report
+from pytest_llmeval.report.model import STATUSES, Report, shown_statuses
 from pytest_llmeval.report.names import case_name
 from pytest_llmeval.report.terminal import (
     group_texts,
@@ -65,6 +65,7 @@ def html_text(report: Report) -> str:
         title=f"llmeval: {_verdict(report)}",
         verdict=_verdict(report),
         statuses=[s for s in STATUSES if getattr(report.totals, s)],
+        counted=shown_statuses([report.totals]),
         rate=percent_text,
         interval=interval_text,
         label=test_label,
