@@ -33,6 +33,9 @@ def import_target(path: str, *, root: Path) -> Any:
     module_name, _, name = path.partition(":")
     if not module_name or not name:
         message = f"python:{path} is not of the form python:package.module:name"
+        before, dot, last = path.rpartition(".")
+        if dot and ":" not in path:
+            message += f" (did you mean 'python:{before}:{last}'?)"
         raise ConfigError(message)
     if str(root) not in sys.path:
         sys.path.append(str(root))

@@ -86,6 +86,8 @@ def folder_listing(path: Path, *, most: int = 12) -> str:
         path: What was not found.
         most: How many names to list.
     """
+    if (elsewhere := _elsewhere(path)) is not None:
+        return f"; there is one at {elsewhere.as_posix()!r}"
     folder = path if path.is_dir() else path.parent
     turned = path.name.replace("\\", "/")
     if turned != path.name and (path.parent / turned).exists():
@@ -98,6 +100,20 @@ def folder_listing(path: Path, *, most: int = 12) -> str:
     listed = ", ".join(names[:most]) or "nothing"
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"{guess}; the folder {folder.as_posix()!r} holds: {listed}{more}"
+
+
+def _elsewhere(path: Path) -> Path | None:
+    """Return the file that is there with a folder less in its path.
+
+    So it is where a path was written from the root directory, and is read from the
+    file that it stands in, or the other way round.
+    """
+    parts = path.parts
+    for place in range(len(parts) - 2, 0, -1):
+        found = Path(*parts[:place], *parts[place + 1 :])
+        if found.is_file():
+            return found
+    return None
 
 
 def inside(

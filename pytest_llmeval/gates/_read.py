@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pytest_llmeval import calibration
-from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.errors import ConfigError, did_you_mean, percent_hint
 from pytest_llmeval.types import TOLERANCE
 
 __all__ = [
@@ -97,10 +97,22 @@ def parse_gate(text: Any) -> Gate:
             f"and pass^K of repeated cases, and the name of any check for its mean"
         )
         raise ConfigError(message)
-    estimate_of(match["name"])
     bar = float(match["bar"]) / (100 if match["percent"] else 1)
+    _check_bar(match["name"], bar)
     operator: Literal[">=", "<="] = ">=" if match["operator"] == ">=" else "<="
     return Gate(name=match["name"], operator=operator, bar=bar)
+
+
+def _check_bar(name: str, bar: float) -> None:
+    """Refuse a bar that no value of a share is on either side of.
+
+    Raises:
+        ConfigError: It is none of 0 to 1.
+    """
+    is_share = name == "pass_rate" or estimate_of(name) is not None
+    if is_share and not 0 <= bar <= 1:
+        message = f"{name} is from 0 to 1, and the gate's bar is {bar:g}"
+        raise ConfigError(message + percent_hint(bar))
 
 
 def scoped_gate(text: Any) -> tuple[str | None, Gate]:

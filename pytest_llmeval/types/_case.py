@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +56,16 @@ class Case:
             columns = ", ".join(map(str, self.fields)) or "none"
             message = f"case {self.id!r} has no column {name!r}; columns: {columns}"
             raise KeyError(message) from None
+
+    if not TYPE_CHECKING:  # to a type checker there is nothing but the fields
+
+        def __getattr__(self, name: str) -> Any:
+            __tracebackhide__ = True
+            message = f"a Case has no {name!r}"
+            # While it is copied it has no fields yet.
+            if name != "fields" and name in self.fields:
+                message += f": its column is case[{name!r}]"
+            raise AttributeError(message, name=name, obj=self)
 
     def __hash__(self) -> int:
         return hash(self.id)

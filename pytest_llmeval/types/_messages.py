@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, Self
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
 
-from pytest_llmeval.errors import UnscoredError
+from pytest_llmeval.errors import ConfigError, UnscoredError
 from pytest_llmeval.types._likelihood import Likelihood
 from pytest_llmeval.types._text import as_text, clean_json
 
@@ -120,6 +120,8 @@ Origin = Literal["live", "cache", "recording", "column"]
 #: Where replies may come from, and whether they are kept.
 Mode = Literal["auto", "replay", "record", "rerecord", "live"]
 
+_NO_TEXT: Final = "a Response is no text: compare response.text, or str(response)"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Response:
@@ -163,6 +165,30 @@ class Response:
     def __repr__(self) -> str:
         text = self.text if len(self.text) <= 60 else self.text[:57] + "..."
         return f"<Response {text!r} {self.model or self.provider} {self.origin}>"
+
+    def __eq__(self, other: object) -> bool:
+        __tracebackhide__ = True
+        if isinstance(other, str):
+            # Never equal, and != always holds: that would be a score of a mistake.
+            raise ConfigError(_NO_TEXT)
+        if not isinstance(other, Response):
+            return NotImplemented
+        return all(
+            getattr(self, f.name) == getattr(other, f.name) for f in fields(self)
+        )
+
+    if not TYPE_CHECKING:  # to a type checker there is nothing but the fields
+
+        def __contains__(self, part: object) -> bool:
+            __tracebackhide__ = True
+            raise ConfigError(_NO_TEXT)
+
+        def __getattr__(self, name: str) -> Any:
+            __tracebackhide__ = True
+            message = f"a Response has no {name!r}"
+            if hasattr(str, name):
+                message += f", and its text has: response.text.{name}"
+            raise AttributeError(message, name=name, obj=self)
 
     @property
     def is_from_model(self) -> bool:

@@ -332,6 +332,7 @@ def test_a_target_is_imported_from_the_root(module: str, tmp_path: Path) -> None
     ("target", "message"),
     [
         ("{}", "is not of the form python:package.module:name"),
+        ("{}.bot", r"package.module:name .did you mean 'python:\w+:bot'"),
         ("no_such_module_x:f", "importing 'no_such_module_x' raised"),
         ("{}:bott", "has no 'bott' .did you mean 'bot'"),
         ("{}:limit", "is 3, neither callable nor a Client"),

@@ -38,6 +38,17 @@ def test_a_path_is_relative_to_the_base(folder: Path) -> None:
     assert [(case.id, case.input) for case in cases] == [("1", "b1"), ("2", "b2")]
 
 
+def test_a_path_from_another_folder_says_where_the_file_is(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "rows.jsonl").write_text('{"input": "?"}\n', "utf-8")
+    (tmp_path / "tests").mkdir()
+    there = (tmp_path / "data" / "rows.jsonl").as_posix()
+
+    for base in (tmp_path / "tests", tmp_path / "data"):
+        told = refusal_of("data/rows.jsonl", base=base)
+        assert told.endswith(f"there is no such file; there is one at {there!r}")
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 def test_a_pipe_is_refused_and_not_waited_for(folder: Path) -> None:
     os.mkfifo(folder / "data" / "pipe.jsonl")

@@ -163,6 +163,12 @@ def test_seconds_count_live_replies_alone() -> None:
     assert (result.state, result.reason) == ("undecided", "not measured")
 
 
+@pytest.mark.parametrize("text", ["pass_rate >= 90", "pass@2 >= 90", "pass^2 <= 90"])
+def test_a_bar_that_is_no_share_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"from 0 to 1, .* is 90 \(90 % is 0.9\)"):
+        parse_gate(text)
+
+
 def test_a_tag_without_its_word_is_told_what_to_write() -> None:
     with pytest.raises(ConfigError, match="write 'tag hard: pass_rate >= 0.8'"):
         scoped_gate("hard: pass_rate >= 0.8")

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import copy
 import json
 import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from pytest_llmeval.errors import UnscoredError
+from pytest_llmeval.errors import ConfigError, UnscoredError
 from pytest_llmeval.types import (
     Case,
     Check,
@@ -161,3 +165,46 @@ def test_a_comparison_is_noted() -> None:
     assert [(c.metric, c.operator, c.threshold, c.passed) for c in noted] == [
         ("f1", ">=", 0.5, True)
     ]
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        lambda response: response == "Lima",
+        lambda response: response != "Lima",
+        lambda response: "Lima" in response,
+        lambda response: response in ["Lima"],
+    ],
+)
+def test_a_response_is_taken_for_no_text(mistake: Callable[[Any], bool]) -> None:
+    with pytest.raises(ConfigError, match="compare response.text, or str"):
+        mistake(Response(text="Lima"))
+
+
+def test_responses_are_compared_and_hashed_by_their_fields() -> None:
+    response = Response(text="Lima", model="m")
+
+    assert response == Response(text="Lima", model="m")
+    assert response != Response(text="Lima")
+    assert response != 5
+    assert {response: 1}[replace(response)] == 1
+
+
+def test_what_a_text_or_a_row_has_is_told_where_it_is() -> None:
+    response: Any = Response(text="Lima")
+    case: Any = Case(id="peru", fields={"answer": "Lima"})
+
+    with pytest.raises(AttributeError, match=r"its text has: response.text.lower"):
+        response.lower()
+    with pytest.raises(AttributeError, match=r"^a Response has no 'txt'$"):
+        _ = response.txt
+    with pytest.raises(AttributeError, match=r"its column is case\['answer'\]"):
+        _ = case.answer
+    with pytest.raises(AttributeError, match=r"^a Case has no 'column'$"):
+        _ = case.column
+
+
+@pytest.mark.parametrize("value", [Response(text="a"), Case(id="a", fields={"b": 1})])
+def test_responses_and_cases_can_be_copied(value: object) -> None:
+    assert copy.deepcopy(value) == value
+    assert pickle.loads(pickle.dumps(value)) == value
