@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import gc
+import importlib
 import json
+import pkgutil
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,13 +17,28 @@ import jinja2  # noqa: F401
 import pytest
 import yaml  # noqa: F401
 
-import pytest_llmeval.plugin.run  # noqa: F401
+import pytest_llmeval
 from pytest_llmeval.metrics._custom import REGISTERED
+
+for module in pkgutil.walk_packages(pytest_llmeval.__path__, "pytest_llmeval."):
+    if not module.name.endswith(("__main__", "_worker")):  # those run when imported
+        importlib.import_module(module.name)
 
 # In the background of a script (nohup, some CI runners) SIGINT is ignored, and so it would
 # be by the suites that tests stop by it: they would run for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what is there by now out of the garbage collector's way.
+
+    pytest collects garbage at the end of each run, also of the thousand that pytester
+    makes in this process.
+    """
+    gc.collect()
+    gc.freeze()
+
 
 #: Plugins of the machine that have no part in what is tested here.
 QUIET = tuple(

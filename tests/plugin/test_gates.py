@@ -19,7 +19,7 @@ def test_it(case, generator):
     assert_exact(generator(case), case)
 """
 
-WORKERS = pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "xdist"])
+WORKERS = pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "xdist"])
 
 
 @pytest.fixture

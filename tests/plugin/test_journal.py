@@ -46,7 +46,7 @@ def from_journal(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> Any:
     return json.loads((suite.path / "again.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "xdist"])
+@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "xdist"])
 def test_the_report_of_a_journal_is_that_of_its_run(
     held: Suite, workers: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,11 +38,11 @@ def test_it(case, generator):
     assert_exact(response, "a")
 """
 
-WORKERS = pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "xdist"])
+WORKERS = pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "xdist"])
 #: On the engine's threads, and one after another in the main thread.
 WAYS = pytest.mark.parametrize(
     "way",
-    [[], ["--llmeval-concurrency=1"], ["-n2"]],
+    [[], ["--llmeval-concurrency=1"], ["-n1"]],
     ids=["ahead", "in turn", "xdist"],
 )
 

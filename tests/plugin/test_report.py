@@ -35,7 +35,7 @@ def cities(suite: Suite) -> Suite:
     return suite
 
 
-BOTH = pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "xdist"])
+BOTH = pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "xdist"])
 
 
 @BOTH

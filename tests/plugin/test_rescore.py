@@ -64,7 +64,7 @@ def asked(suite: Suite) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "xdist"])
+@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "xdist"])
 def test_assertions_of_today_run_on_the_replies_of_a_run(
     asking: Suite, workers: list[str]
 ) -> None:

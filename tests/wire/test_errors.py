@@ -174,7 +174,7 @@ def test_a_server_that_never_answers_runs_into_the_time_out(
 ) -> None:
     server.always(is_held=True)
 
-    error = lab.error(limits=Limits(timeout_seconds=0.3))
+    error = lab.error(limits=Limits(timeout_seconds=0.3, retries=0))
 
     assert "no reply within 0.3 s (limits: timeout_seconds)" in error.reason
     assert error.is_transient
