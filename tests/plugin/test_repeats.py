@@ -40,6 +40,9 @@ def test_it(case, generator):
 
 WORKERS = pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "xdist"])
 #: On the engine's threads, and one after another in the main thread.
+IN_PROCESS = pytest.mark.parametrize(
+    "way", [[], ["--llmeval-concurrency=1"]], ids=["ahead", "in turn"]
+)
 WAYS = pytest.mark.parametrize(
     "way",
     [[], ["--llmeval-concurrency=1"], ["-n1"]],
@@ -92,7 +95,7 @@ def test_enough_samples_decide(suite: Suite, way: list[str]) -> None:
     assert report["tests"][0]["metrics"]["exact"]["n"] == 20
 
 
-@WAYS
+@IN_PROCESS
 def test_the_failure_groups_replies(suite: Suite, way: list[str]) -> None:
     write(suite, "repeat=4, min_sample_rate=0.5", "b b c a")
 
@@ -212,7 +215,7 @@ def test_stable_cases_do_not(suite: Suite) -> None:
     assert result.ret == pytest.ExitCode.OK
 
 
-@WAYS
+@IN_PROCESS
 @pytest.mark.parametrize(
     ("replies", "status"),
     [
@@ -247,7 +250,7 @@ def test_an_unscored_case_says_of_how_many(suite: Suite) -> None:
     )
 
 
-@WAYS
+@IN_PROCESS
 @pytest.mark.parametrize(
     ("call", "status"), [("skip", "skipped"), ("xfail", "xfailed")]
 )
@@ -294,7 +297,7 @@ def test_the_command_line_wins_over_the_marker(
     result.stdout.fnmatch_lines(["next: pytest *--llmeval-repeat=3"])
 
 
-@WAYS
+@IN_PROCESS
 def test_async_bodies_are_repeated(suite: Suite, way: list[str]) -> None:
     write(suite, "repeat=3, min_sample_rate=0.6", "a b a")
     text = (suite.path / "test_it.py").read_text("utf-8")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +33,12 @@ TASK = {"task": "a", "dataset_path": "json", "test_split": "test", "doc_to_text"
 GROUP = {"group": "g", "task": ["a", {"task": "b", "num_fewshot": 2}]}
 
 
-@pytest.fixture
-def schema(capsys: pytest.CaptureFixture[str]) -> Any:
-    assert main(["schema", "task"]) == 0
-    found = json.loads(capsys.readouterr().out)
+@pytest.fixture(scope="module")
+def schema() -> Any:
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        assert main(["schema", "task"]) == 0
+    found = json.loads(printed.getvalue())
     Draft202012Validator.check_schema(found)
     return found
 
