@@ -122,14 +122,14 @@ def read_checks(top: Section, *, base: Path, root: Path) -> tuple[TaskCheck, ...
     Raises:
         ConfigError: A check, a keyword or its value can't be used.
     """
-    value = top.data.get("checks")
+    value = top.data.get("assert")
     if value is None:
         return ()
     if not isinstance(value, list):
         message = (
-            f"checks is a list, - exact or - f1: {{threshold: 0.6}}, not {value!r:.60}"
+            f"assert is a list, - exact or - f1: {{threshold: 0.6}}, not {value!r:.60}"
         )
-        raise top.fail(message, "checks")
+        raise top.fail(message, "assert")
     found: list[TaskCheck] = []
     for index, entry in enumerate(value):
         try:
@@ -137,7 +137,7 @@ def read_checks(top: Section, *, base: Path, root: Path) -> tuple[TaskCheck, ...
             _check_values(check, base, root)
             _check_label(check, found)
         except UserError as exc:
-            raise top.fail(f"checks: {exc}", "checks", index) from exc
+            raise top.fail(f"assert: {exc}", "assert", index) from exc
         found.append(check)
     return tuple(found)
 

@@ -26,7 +26,7 @@ __all__ = ["KEYS", "own_task"]
 
 KEYS: Final = (
     *("task", "dataset", "columns", "prompt", "system", "generator", "judge"),
-    *("kind", "checks", "gate", "tags", "limit", "concurrency"),
+    *("kind", "assert", "gate", "tags", "limit", "concurrency"),
     *("repeat", "min_sample_rate"),
 )
 

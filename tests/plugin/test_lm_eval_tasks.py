@@ -517,7 +517,7 @@ def test_what_is_sent_is_what_the_task_says(demo: Any) -> None:
 
 
 def test_metadata_may_hold_checks_of_the_reply(demo: Any) -> None:
-    own = "metadata: {llmeval: {checks: [{contains: {expected: TWO}}]}}"
+    own = "metadata: {llmeval: {assert: [{contains: {expected: TWO}}]}}"
     write(demo, TASK.replace("metadata: {version: 1.0}", own))
 
     result, data = demo.report()
@@ -529,7 +529,7 @@ def test_metadata_may_hold_checks_of_the_reply(demo: Any) -> None:
 def test_columns_say_where_our_fields_stand(demo: Any) -> None:
     demo.rows("rows.jsonl", [{"q": "one?", "a": "1", "more": {"ideal": "one"}}])
     own = (
-        "{llmeval: {columns: {expected: more.ideal, input: q}, checks: [exact], "
+        "{llmeval: {columns: {expected: more.ideal, input: q}, assert: [exact], "
         "repeat: 2, min_sample_rate: 0.5}}"
     )
     write(demo, TASK.replace("{version: 1.0}", own))
@@ -572,7 +572,7 @@ def test_a_reply_is_compared_with_one_that_was_kept(demo: Any) -> None:
     )
     own = (
         "{llmeval: {judge: 'python:app:judge', "
-        "checks: [{pairwise: {against: kept, expect: [win]}}]}}"
+        "assert: [{pairwise: {against: kept, expect: [win]}}]}}"
     )
     write(demo, TASK.replace("{version: 1.0}", own))
 
@@ -633,7 +633,7 @@ def test_an_include_that_is_commented_out_draws_a_warning(demo: Any) -> None:
          "yaml:9: *repeats: loglikelihood asks what is the same"),
         ("metadata:", "output_type: loglikelihood\nfilter_list: [{name: n, filter: "
          "[{function: lowercase}]}]\nmetadata:", "yaml:9: *has no replies to be filtered"),
-        ("{version: 1.0}", "{llmeval: {checks: [exat]}}", "yaml:8: *no check 'exat'"),
+        ("{version: 1.0}", "{llmeval: {assert: [exat]}}", "yaml:8: *no check 'exat'"),
         ("{version: 1.0}", "{llmeval: {gte: x}}", "yaml:8: *unknown key 'gte'"),
         ("{version: 1.0}", "{llmeval: {kind: chioce}}", "yaml:8: *'chioce'"),
         ("{version: 1.0}", "{llmeval: {columns: {expected: nope}}}", "yaml:8: *columns: "),

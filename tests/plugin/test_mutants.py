@@ -274,8 +274,8 @@ def test_checks_of_yaml_tasks_are_tried_too(capitals: Suite) -> None:
         "dataset: [{input: France, expected: Paris}, {input: Peru, expected: Lima}]"
     )
     checks = {
-        "strict": "checks: [exact]",
-        "lax": "checks: [regex: '(?s).*']",
+        "strict": "assert: [exact]",
+        "lax": "assert: [regex: '(?s).*']",
         "none": "",
     }
     for name, text in checks.items():
@@ -287,7 +287,7 @@ def test_checks_of_yaml_tasks_are_tried_too(capitals: Suite) -> None:
     (capitals.path / "eval.llmeval.yaml").write_text(
         "dataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\n"
         "test_split: test\ndoc_to_text: q\ndoc_to_target: a\n"
-        "metadata: {llmeval: {checks: [{contains: {expected: Paris}}]}}\n",
+        "metadata: {llmeval: {assert: [{contains: {expected: Paris}}]}}\n",
         "utf-8",
     )
 

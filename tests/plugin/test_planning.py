@@ -175,7 +175,7 @@ def test_a_yaml_task_has_a_plan(suite: Suite) -> None:
     suite.write(
         **{
             "geo.llmeval_yaml": "task: geo\ndataset: rows.jsonl\nprompt: '{{ input }}'\n"
-            "checks: [exact]\n",
+            "assert: [exact]\n",
             "llmeval_yaml": f"generator: app\nmodels: "
             f"{json.dumps({'app': {**FAKE, 'model': 'app.jsonl'}})}\n",
         }

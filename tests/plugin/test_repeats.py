@@ -405,7 +405,7 @@ TASK = """
 task: t
 dataset: rows.jsonl
 generator: "python:app:answer"
-checks: [{exact: {expected: a}}]
+assert: [{exact: {expected: a}}]
 """
 
 

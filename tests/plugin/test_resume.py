@@ -196,7 +196,7 @@ def test_a_yaml_task_is_gone_on_with(asking: Suite, workers: list[str]) -> None:
     task: capital
     dataset: rows.jsonl
     prompt: "{{ input }}"
-    checks: [exact]
+    assert: [exact]
     """
     (asking.path / "a.llmeval.yaml").write_text(
         "\n".join(line[4:] for line in task.splitlines()), "utf-8"

@@ -20,7 +20,7 @@ TASK = """\
 task: capitals
 dataset: rows.jsonl
 prompt: "Capital of {{ input }}?"
-checks:
+assert:
   - exact
 tags: [geo]
 """
@@ -87,7 +87,7 @@ def test_cases_are_selected_as_those_of_functions(
 
 
 def test_a_task_without_checks_passes_when_it_is_scored(capitals: Any) -> None:
-    write_task(capitals, TASK.replace("checks:\n  - exact\n", ""))
+    write_task(capitals, TASK.replace("assert:\n  - exact\n", ""))
 
     result = capitals.run()
 
@@ -165,7 +165,7 @@ def test_rows_may_stand_in_the_task(capitals: Any) -> None:
     write_task(
         capitals,
         "dataset:\n  - {id: fr, input: France, expected: Paris}\n"
-        "  - {id: jp, input: Japan, expected: Tokyo}\nchecks: [exact]\n",
+        "  - {id: jp, input: Japan, expected: Tokyo}\nassert: [exact]\n",
     )
 
     _, data = capitals.report()
@@ -241,7 +241,7 @@ def test_a_file_named_to_pytest_is_a_task(capitals: Any) -> None:
     ("old", "new", "complaint"),
     [
         ("prompt:", "promt:", "yaml:3: task 'capitals': unknown key 'promt' (did you"),
-        ("- exact", "- exat", "yaml:5: *checks: there is no check 'exat' (did you mean"),
+        ("- exact", "- exat", "yaml:5: *assert: there is no check 'exat' (did you mean"),
         ("- exact", "- f1", "yaml:5: *f1 needs the keyword threshold"),
         ("- exact", "- f1: 60", "threshold=60 is not on the scale of f1*60 % is 0.6"),
         ("- exact", "- f1: {treshold: 1}", "f1 has no keyword 'treshold' (did you mean"),
@@ -299,7 +299,7 @@ def test_a_value_that_no_check_can_use_is_a_collection_error(
 ) -> None:
     text = refused(capitals, TASK.replace("- exact", f"- {check}"))
 
-    assert f"capitals.llmeval.yaml:5: task 'capitals': checks: {told}" in text
+    assert f"capitals.llmeval.yaml:5: task 'capitals': assert: {told}" in text
 
 
 def test_the_extra_of_an_option_is_missed_at_collection(
@@ -310,6 +310,6 @@ def test_the_extra_of_an_option_is_missed_at_collection(
     text = refused(capitals, TASK.replace("- exact", "- json: {schema: true}"))
 
     assert (
-        "checks: json with schema= needs the extra 'json' (no module 'jsonschema'): pip "
+        "assert: json with schema= needs the extra 'json' (no module 'jsonschema'): pip "
         "install 'pytest-llm-regression[json]'\n"
     ) in text

@@ -194,7 +194,7 @@ gate: ["pass_rate >= 0.5"]
 cases:
   - {id: a, input: hi, expected: hi, reply: "hi, 5", label: 1, tags: [x]}
   - {id: b, input: {x: 1}, expected: [1, 2.50], reply: "PASS"}
-checks:
+assert:
   - exact
   - {f1: {threshold: 0.5}}
   - {judge: {rubric: "Is it?"}}

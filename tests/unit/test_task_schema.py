@@ -28,7 +28,7 @@ FILES = sorted(
     for path in (DATA / folder).rglob("*")
     if path.suffix == ".yaml" or path.name.endswith("_yaml")
 )
-OWN = {"dataset": "a.jsonl", "checks": ["exact", {"f1": 0.6}], "gate": "f1 >= 0.7"}
+OWN = {"dataset": "a.jsonl", "assert": ["exact", {"f1": 0.6}], "gate": "f1 >= 0.7"}
 TASK = {"task": "a", "dataset_path": "json", "test_split": "test", "doc_to_text": "q"}
 GROUP = {"group": "g", "task": ["a", {"task": "b", "num_fewshot": 2}]}
 

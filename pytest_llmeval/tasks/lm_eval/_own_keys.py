@@ -22,7 +22,7 @@ _MARKER: Final = (
 )
 OWN_KEYS: Final = (
     *_MARKER,
-    *("columns", "checks", "compat", "bootstrap_iters", "min_characters"),
+    *("columns", "assert", "compat", "bootstrap_iters", "min_characters"),
     *("system_instruction", "apply_chat_template", "fewshot_as_multiturn"),
 )
 #: lm-evaluation-harness's takes a hundred times as long, for a third digit.
@@ -73,7 +73,7 @@ def read_own_keys(keys: Keys, path: Path, options: TaskOptions) -> OwnKeys:
         checks = (TaskCheck(name="case", options={}), *checks)
     kind = keys.data.get("output_type", "generate_until")
     if checks and kind != "generate_until":
-        key = "checks" if own.data.get("checks") else "kind"
+        key = "assert" if own.data.get("assert") else "kind"
         message = f"{key} is about replies, and {kind} asks for none"
         raise own.fail(message, key)
     resamples = own.whole("bootstrap_iters", least=0)
