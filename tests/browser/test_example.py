@@ -65,3 +65,26 @@ def test_a_judged_case_shows_the_whole_reason(page: Page, report: str) -> None:
 
     votes = page.get_by_role("dialog").locator("table")
     assert "only electric ones are not allowed." in votes.inner_text()
+
+
+def test_a_key_right_behind_the_last_letter_keeps_its_row(
+    page: Page, report: str
+) -> None:
+    page.goto(report)
+
+    focused = page.evaluate(
+        """async () => {
+          const search = document.getElementById("search");
+          search.focus();
+          search.value = "marram exact";
+          search.dispatchEvent(new Event("input", { bubbles: true }));
+          const key = { key: "ArrowDown", bubbles: true };
+          search.dispatchEvent(new KeyboardEvent("keydown", key));
+          const frame = () => new Promise(requestAnimationFrame);
+          await frame();
+          await frame();
+          return document.activeElement.className;
+        }"""
+    )
+
+    assert focused == "link"

@@ -304,6 +304,11 @@
 
   // --- keys, theme, print ------------------------------------------------------------
 
+  let waiting = 0;
+  // What was typed last is searched for with the next frame, or before a key moves into
+  // the table: drawn anew after that, the table would lose the focus.
+  const settle = () => { if (waiting) { cancelAnimationFrame(waiting); waiting = 0; search(); } };
+
   const move = (by) => {
     const buttons = [...$("table").querySelectorAll("button.link")];
     const at = buttons.indexOf(document.activeElement);
@@ -324,7 +329,7 @@
     const isInTable = $("table").contains(event.target) || event.target === document.body;
     const by = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === "/" && !isTyping) { event.preventDefault(); $("search").focus(); }
-    else if (event.target.id === "search" && event.key === "ArrowDown") { event.preventDefault(); move(1); }
+    else if (event.target.id === "search" && event.key === "ArrowDown") { event.preventDefault(); settle(); move(1); }
     else if (event.target.id === "search" && event.key === "Escape") { event.target.value = ""; search(); }
     else if (by && !isTyping && isInTable && (event.key.length === 1 || event.target !== document.body)) { event.preventDefault(); move(by); }
   });
@@ -348,8 +353,7 @@
   }
 
   addEventListener("beforeprint", () => { if (!$("case").open) { state.count = cases.length; draw(); } });
-  let waiting = 0;
-  $("search").addEventListener("input", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(search); });
+  $("search").addEventListener("input", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(settle); });
   for (const name of filters) $(`f-${name}`).addEventListener("change", search);
   $("filters").addEventListener("submit", (event) => event.preventDefault());
   $("filters").addEventListener("reset", () => setTimeout(search));
