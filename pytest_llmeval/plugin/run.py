@@ -36,7 +36,7 @@ from pytest_llmeval.plugin.outlived import Outlived
 from pytest_llmeval.plugin.outputs import Outputs
 from pytest_llmeval.plugin.runtime import Runtime, close_runtime, runtime_of
 from pytest_llmeval.plugin.samples import Samples
-from pytest_llmeval.plugin.stopped import Stopped, evaluations
+from pytest_llmeval.plugin.stopped import Stopped
 from pytest_llmeval.plugin.taken import is_taken_over, replay
 from pytest_llmeval.recorder import begin, end
 
@@ -155,7 +155,8 @@ class Run:
                 crash = Outcome(status="unscored", cause="crashed")
                 begun = record_of(samples, crash, 0.0).to_json()
                 report.llmeval_begun = begun  # type: ignore[attr-defined]
-                report.llmeval_selected = len(evaluations(item.session))  # type: ignore[attr-defined]
+                count = self.stopped.count(item.session)
+                report.llmeval_selected = count  # type: ignore[attr-defined]
         error = call.excinfo.value if call.excinfo else None
         outcome = outcome_of(report, error)
         if outcome is not None and item.stash.get(_IN_BODY, False):

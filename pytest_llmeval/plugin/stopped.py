@@ -15,6 +15,7 @@ import pytest
 from pytest_llmeval.plugin.cases import forget_run, record_of
 from pytest_llmeval.plugin.outcomes import Outcome
 from pytest_llmeval.plugin.samples import Samples
+from pytest_llmeval.plugin.upcoming import evaluations
 from pytest_llmeval.types import Record
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Stopped:
         self._running: dict[str, Samples] = {}
         """By node id; of those that run ahead of their turn, too."""
         self.selected: int | None = None
-        """How many cases the session is to run, as a worker has said."""
+        """How many cases the session is to run: on a controller as a worker has said."""
 
     def pytest_keyboard_interrupt(self) -> None:
         """Note that the session ends here, and which bodies are at work."""
@@ -54,6 +55,12 @@ class Stopped:
         if ahead is not None:
             for samples in ahead.begun():
                 self.hold(samples)
+
+    def count(self, session: pytest.Session) -> int:
+        """Return how many cases a session is to run; counted once, asked each time."""
+        if self.selected is None:
+            self.selected = len(evaluations(session))
+        return self.selected
 
     def hold(self, samples: Samples) -> None:
         """Keep what has been seen of a case that does not come to its end."""
@@ -94,12 +101,6 @@ class Stopped:
             if item.nodeid not in self._run.outputs.records:
                 yield record_of(self._run.samples_for(item), _NOT_RUN, 0.0)
                 forget_run(item)
-
-
-def evaluations(session: pytest.Session) -> list[pytest.Item]:
-    """Return the items of a session that are cases."""
-    items = getattr(session, "items", ())  # not there where collecting was stopped
-    return [item for item in items if item.get_closest_marker("llmeval") is not None]
 
 
 def _as_running(begun: Record) -> Record:

@@ -10,7 +10,13 @@ import pytest
 
 from pytest_llmeval.plugin._internals import worker_queue
 
-__all__ = ["Upcoming"]
+__all__ = ["Upcoming", "evaluations"]
+
+
+def evaluations(session: pytest.Session) -> list[pytest.Item]:
+    """Return the items of a session that are cases."""
+    items = getattr(session, "items", ())  # not there where collecting was stopped
+    return [item for item in items if item.get_closest_marker("llmeval") is not None]
 
 
 class Upcoming:
@@ -23,6 +29,7 @@ class Upcoming:
     """
 
     def __init__(self, session: pytest.Session) -> None:
+        self._session = session
         self._items = session.items
         self._is_worker = hasattr(session.config, "workerinput")
         self._queue = worker_queue(session.config) if self._is_worker else None
@@ -39,7 +46,7 @@ class Upcoming:
     @cached_property
     def evaluations(self) -> int:
         """How many of the session's items are evaluations."""
-        return sum(i.get_closest_marker("llmeval") is not None for i in self._items)
+        return len(evaluations(self._session))
 
     def begin(self, item: pytest.Item) -> None:
         """Note that an item begins."""
