@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -138,9 +139,12 @@ class Outputs:
             **self.known,
         }
 
+    @cached_property
     def report(self) -> Report:
-        """Return the report of what has run."""
-        self._aggregates = Aggregates()
+        """The report of what has run; read when all is decided, and built once.
+
+        Standard errors are drawn for it, and tasks' own functions called.
+        """
         return build_report(
             list(self.records.values()),
             self.header(),
@@ -193,7 +197,7 @@ class Outputs:
         self.notes += self._failures.write(self.records)
         self._write_reports(session)
         self._write_samples(session)
-        if trouble := append_summary(self.report()):
+        if trouble := append_summary(self.report):
             self.notes.append(trouble)
         if self._journal is None:  # nothing ran, so there is no run to keep
             return
@@ -240,7 +244,7 @@ class Outputs:
     def _write_reports(self, session: pytest.Session) -> None:
         for path in self._runtime.settings.reports:
             try:
-                files.write(self.report(), path)
+                files.write(self.report, path)
             except OSError as exc:
                 self._fail(session, f"could not write the report {str(path)!r}: {exc}")
             else:

@@ -159,7 +159,7 @@ def write_report(reporter: pytest.TerminalReporter, run: Run) -> None:
         planning.write(reporter)
     if not (outputs.records or outputs.notes):
         return
-    report = outputs.report()
+    report = outputs.report
     reporter.write_sep("=", "llmeval", bold=True)
     lines = terminal.render(
         report,
