@@ -8,12 +8,12 @@ from typing import Any, Self
 
 from pytest_llmeval.baseline._drift import Snapshot, snapshots_of
 from pytest_llmeval.store.key import fingerprint
-from pytest_llmeval.types import Record
+from pytest_llmeval.types import BELOW, Record
 
 __all__ = ["SCORED", "Standing", "Value", "standing_of"]
 
 #: The statuses that say whether a reply was right.
-SCORED = {"passed": True, "failed": False, "gated": False, "known": False}
+SCORED = {"passed": True, **dict.fromkeys(BELOW, False)}
 _TUPLES = ("read", "prompts", "settings")
 
 

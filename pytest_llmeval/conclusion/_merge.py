@@ -10,12 +10,11 @@ from pytest_llmeval.conclusion._collected import Collected
 from pytest_llmeval.conclusion._journal import KeptRun
 from pytest_llmeval.conclusion._terms import Ended, Terms
 from pytest_llmeval.errors import UserError
-from pytest_llmeval.types import Record
+from pytest_llmeval.types import BELOW, Record
 
 __all__ = ["merged"]
 
 _NO_TESTS = 5
-_BELOW = frozenset({"failed", "gated", "known"})
 
 
 def merged(parts: Mapping[str, KeptRun]) -> KeptRun:
@@ -77,7 +76,7 @@ class _United:
 
 def _result(record: Record) -> Any:
     """Return what must be the same where a case stands in two runs."""
-    status = "failed" if record.status in _BELOW else record.status
+    status = "failed" if record.status in BELOW else record.status
     samples = [
         (
             sample["index"],

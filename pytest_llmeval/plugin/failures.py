@@ -17,12 +17,12 @@ from pytest_llmeval.plugin.samples import Samples
 from pytest_llmeval.report.capsule import capsule_files
 from pytest_llmeval.store.answers import answers_text
 from pytest_llmeval.store.failures import FOLDER, KEPT, folder_name, keep, prune
-from pytest_llmeval.types import Call, Record
+from pytest_llmeval.types import BELOW, Call, Record
 
 __all__ = ["Failures", "Questions"]
 
 #: How a case has ended that is looked into; a gate or a baseline may yet forgive it.
-_BAD: Final = frozenset({"failed", "unscored", "gated", "known"})
+_BAD: Final = BELOW | {"unscored"}
 _WRITTEN: Final = frozenset({"failed", "unscored"})
 #: Cases that are held until the end: some of them may be forgiven then.
 _HELD: Final = 4 * KEPT

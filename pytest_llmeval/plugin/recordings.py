@@ -16,7 +16,7 @@ from pytest_llmeval.errors import UserError
 from pytest_llmeval.plugin.options import given_names
 from pytest_llmeval.plugin.settings import settings_of
 from pytest_llmeval.store.recordings import Entry, Filed, Recordings
-from pytest_llmeval.types import Record
+from pytest_llmeval.types import ENDED, Record
 
 __all__ = ["RecordingWriter", "drops_unused"]
 
@@ -29,9 +29,6 @@ _HARMLESS: Final = frozenset(
         *("require-baseline", "fail-on-unstable"),
     }
 )
-#: How a case ends that has asked what it asks. One that could not be scored, or was
-#: skipped, would have asked for more.
-_RAN: Final = frozenset({"passed", "failed", "gated", "known", "xfailed", "xpassed"})
 #: Files whose recordings have the same name.
 _SUITES: Final = frozenset({".py", ".yaml", ".yml"})
 
@@ -92,7 +89,7 @@ class RecordingWriter:
 
     def _whole(self, records: Iterable[Record], collected: Collected) -> Iterator[Path]:
         """Yield the files of the modules whose every case ran to its end."""
-        ran = Counter(record.test for record in records if record.status in _RAN)
+        ran = Counter(record.test for record in records if record.status in ENDED)
         tests = collected.tests
         cut = {_module(t) for t in tests if not collected.ran_whole(t, ran[t])}
         whole = {_module(test) for test in tests} - cut

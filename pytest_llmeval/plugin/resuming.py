@@ -14,9 +14,9 @@ from pytest_llmeval.conclusion import KeptRun
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.plugin.basis import changes_since
 from pytest_llmeval.plugin.cases import case_run
-from pytest_llmeval.plugin.taken import SCORED, is_taken_over, take_over
+from pytest_llmeval.plugin.taken import is_taken_over, take_over
 from pytest_llmeval.store.runs import read_run
-from pytest_llmeval.types import Record
+from pytest_llmeval.types import ENDED, Record
 
 if TYPE_CHECKING:
     from pytest_llmeval.plugin.runtime import Runtime
@@ -117,7 +117,7 @@ class Resumed:
         record = self._records.get(item.nodeid)
         if record is None:
             return "not ended"
-        if record.status not in SCORED:
+        if record.status not in ENDED:
             return record.status.replace("_", " ")
         try:
             run = case_run(item, runtime)

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
 from pytest_llmeval.errors import EvalAssertionError
-from pytest_llmeval.types import Record
+from pytest_llmeval.types import BELOW, ENDED, Record
 
-__all__ = ["SCORED", "is_taken_over", "replay", "restored", "take_over"]
+__all__ = ["is_taken_over", "replay", "restored", "take_over"]
 
 _TAKEN = pytest.StashKey[Record]()
-#: How a case ends that has been scored. One that was skipped costs nothing.
-SCORED: Final = frozenset({"passed", "failed", "gated", "known", "xfailed", "xpassed"})
-_BELOW: Final = frozenset({"failed", "gated", "known"})
 
 
 def take_over(item: pytest.Item, record: Record) -> None:
@@ -47,7 +44,7 @@ def restored(item: pytest.Item, record: Record) -> Record:
     Tags, gates and the row's place are those of today.
     """
     before = item.stash.get(_TAKEN, None)
-    if before is None or record.status not in SCORED:
+    if before is None or record.status not in ENDED:
         return record
     return replace(
         record,
@@ -73,7 +70,7 @@ def _end_as(before: Record, item: pytest.Item) -> None:
     __tracebackhide__ = True
     if before.reason.startswith("[XPASS(strict)]"):
         return  # the mark fails it again
-    if before.status in _BELOW:
+    if before.status in BELOW:
         raise EvalAssertionError("\n".join(_failure(before)))
     if before.status == "xfailed":
         if item.get_closest_marker("xfail") is None:

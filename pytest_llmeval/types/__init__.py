@@ -27,7 +27,9 @@ from pytest_llmeval.types._messages import (
     Usage,
 )
 from pytest_llmeval.types._record import (
+    BELOW,
     CAUSES,
+    ENDED,
     Call,
     Evidence,
     Fingerprints,
@@ -45,7 +47,9 @@ from pytest_llmeval.types._text import (
 from pytest_llmeval.types._vector import packed_vector, unpacked_vector
 
 __all__ = [
+    "BELOW",
     "CAUSES",
+    "ENDED",
     "TOLERANCE",
     "Call",
     "Case",

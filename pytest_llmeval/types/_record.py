@@ -14,6 +14,12 @@ Status = Literal[
     "passed", "failed", "unscored", "skipped", "xfailed", "xpassed", "not_run"
 ]
 
+#: How a case ends of which a check did not hold, whether that is forgiven or not.
+BELOW: Final = frozenset({"failed", "gated", "known"})
+#: How a case ends that came to its end: it has asked all that it asks. One that could
+#: not be scored, or was skipped, would have asked for more.
+ENDED: Final = BELOW | {"passed", "xfailed", "xpassed"}
+
 #: Why a case could not be scored.
 CAUSES: Final = (
     "provider",  # the model's server or its wire

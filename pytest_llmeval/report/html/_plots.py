@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pytest_llmeval.baseline import SCORED
 from pytest_llmeval.report.model import Report
 from pytest_llmeval.stats import (
     interval_text,
@@ -23,7 +24,6 @@ _BINS: Final = 20
 _HEIGHT: Final = 64.0
 _CHECKS: Final = 6
 _TAGS: Final = 20
-_SCORED: Final = {"passed": True, "failed": False, "gated": False, "known": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ def tag_rates(records: Sequence[Record]) -> list[TagRate]:
     """Return the pass rate of each tag, the lowest first, at most twenty."""
     counts: dict[str, list[int]] = {}
     for record in records:
-        if (passed := _SCORED.get(record.status)) is not None:
+        if (passed := SCORED.get(record.status)) is not None:
             for tag in record.tags:
                 count = counts.setdefault(tag, [0, 0])
                 count[0] += passed
