@@ -12,6 +12,7 @@ from pytest_llmeval.baseline import baseline_path
 from pytest_llmeval.conclusion import Conclusion, KeptRun, merged, save_baseline
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.report import terminal
+from pytest_llmeval.report.model import Report
 from pytest_llmeval.store.journal import new_name, write_run
 from pytest_llmeval.store.runs import find_run, read_run
 
@@ -80,16 +81,12 @@ def run(options: Namespace) -> int:
         note, is_saved = _save(whole, conclusion, options)
         notes.append(note)
         status = status if is_saved else max(status, 1)
-    footer = {"exit_status": status, "notes": list(notes)}
+    footer = None
     if whole.ended is not None:
-        footer = {**whole.footer(), **footer}
-    written = write_run(
-        output,
-        whole.header(),
-        whole.records,
-        footer if whole.ended is not None else None,
-    )
-    _show(whole, options, [*notes, written or f"written to {output}"])
+        footer = {**whole.footer(), "exit_status": status, "notes": list(notes)}
+    written = write_run(output, whole.header(), whole.records, footer)
+    notes.append(written or f"written to {output}")
+    _show(whole.report(conclusion), options, notes)
     return max(status, 1) if written else status
 
 
@@ -174,10 +171,10 @@ def _save(
     )
 
 
-def _show(whole: KeptRun, options: Namespace, notes: list[str]) -> None:
+def _show(report: Report, options: Namespace, notes: list[str]) -> None:
     encoding = (sys.stdout.encoding or "ascii").lower()
     lines = terminal.render(
-        whole.report(),
+        report,
         width=shutil.get_terminal_size().columns,
         unicode=encoding.startswith("utf"),
         show=options.show,

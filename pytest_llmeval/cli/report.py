@@ -51,7 +51,8 @@ def run(options: Namespace) -> int:
             f"the run was interrupted: the report has the {len(stored.records)} "
             f"cases that had ended\n"
         )
-    report = KeptRun.of(stored).report()
+    kept = KeptRun.of(stored)
+    report = kept.report(kept.conclude())
     status = 0
     for path in outputs:
         try:

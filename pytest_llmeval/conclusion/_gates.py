@@ -167,5 +167,5 @@ def _groups(records: Iterable[Record]) -> dict[tuple[Any, ...], list[Record]]:
     """Return the cases of each test with one set of parameters."""
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
-        groups.setdefault((record.test, *record.params.items()), []).append(record)
+        groups.setdefault(record.row_key, []).append(record)
     return groups

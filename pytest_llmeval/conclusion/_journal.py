@@ -119,13 +119,15 @@ class KeptRun:
             self.records, self.terms, self.collected, self.ended, taken=self.taken
         )
 
-    def report(self) -> Report:
+    def report(self, conclusion: Conclusion) -> Report:
         """Return the report of the run.
+
+        Args:
+            conclusion: What it comes to, as `conclude` says.
 
         Raises:
             UserError: A record has a status there isn't.
         """
-        conclusion = self.conclude()
         kept = Aggregates(
             {
                 test: {name: list(values) for name, values in checks.items()}

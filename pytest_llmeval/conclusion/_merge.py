@@ -125,8 +125,7 @@ def _refuse_other_states(parts: Mapping[str, KeptRun]) -> None:
     seen: dict[Any, tuple[str, Record]] = {}
     for name, run in parts.items():
         for record in run.records:
-            key = (record.test, *record.params.items())
-            other, first = seen.setdefault(key, (name, record))
+            other, first = seen.setdefault(record.row_key, (name, record))
             changed = next(_differing(first, record), None)
             if changed is not None:
                 message = (

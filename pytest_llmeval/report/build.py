@@ -48,7 +48,7 @@ def build_report(
     judges = JudgeCounter()
     repeats = RepeatCounter()
     for record in records:
-        key = (record.test, *record.params.items())
+        key = record.row_key
         if key not in rows:
             rows[key] = _RowCounter(record)
         rows[key].add(record)

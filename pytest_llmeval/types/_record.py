@@ -197,6 +197,11 @@ class Record:
     samples: tuple[Mapping[str, Any], ...] = ()
 
     @property
+    def row_key(self) -> tuple[Any, ...]:
+        """Test and parameters: what the cases of one row of a report have in common."""
+        return (self.test, *self.params.items())
+
+    @property
     def is_unstable(self) -> bool:
         """Whether the case passed although a sample of it failed."""
         return self.status == "passed" and self.count("failed") > 0

@@ -41,7 +41,8 @@ def kept(*records: Record, value: float, **changes: Any) -> KeptRun:
 
 
 def means(run: KeptRun) -> list[float | None]:
-    return [metric.mean for row in run.report().rows for metric in row.metrics]
+    rows = run.report(run.conclude()).rows
+    return [metric.mean for row in rows for metric in row.metrics]
 
 
 def test_a_value_of_a_tasks_own_function_is_kept() -> None:

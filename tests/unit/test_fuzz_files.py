@@ -104,7 +104,8 @@ def test_rows_of_any_values_are_read_or_refused(tmp_path: Path) -> None:
 
 
 def use_run(path: Path) -> None:
-    report = KeptRun.of(read_run(path)).report()
+    kept = KeptRun.of(read_run(path))
+    report = kept.report(kept.conclude())
     for suffix in (".json", ".jsonl", ".csv", ".md", ".html"):
         write(report, path.with_name(f"report{suffix}"))
     json.loads(
