@@ -6,7 +6,7 @@ Sources: lm_eval.api.metrics and lm_eval.api.task, 0.4.13.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, inf, isnan, log, nan
 from typing import Any, Final
@@ -178,11 +178,24 @@ def text_scores(metric: Metric, text: Any, gold: Any) -> list[tuple[Metric, Scor
     if isinstance(gold, list):
         values = [one.get(metric.name) if isinstance(one, Mapping) else one
                   for one in found]  # fmt: skip
-        return [(metric, value_score(metric, float(any(values))))]
+        return [(metric, _any_met(metric, values))]
     if isinstance(found[0], Mapping):
         named = [(replace(metric, name=str(n)), v) for n, v in found[0].items()]
         return [(one, value_score(one, value)) for one, value in named]
     return [(metric, value_score(metric, found[0]))]
+
+
+def _any_met(metric: Metric, values: Sequence[Any]) -> Score:
+    """Return whether one of several targets is met.
+
+    Raises:
+        UnscoredError: None is known to be, and of one nothing is said.
+    """
+    plain = [_plain(value) for value in values]
+    unknown = [v for v in plain if v is None or v != v]  # NaN differs from itself
+    if any(v for v in plain if v == v):
+        return value_score(metric, 1.0)
+    return value_score(metric, unknown[0] if unknown else 0.0)
 
 
 def _known(metric: Metric, text: Any, golds: list[str]) -> Score:
