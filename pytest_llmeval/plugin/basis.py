@@ -19,7 +19,7 @@ from pytest_llmeval.types import Case, Fingerprints, Record
 if TYPE_CHECKING:
     from pytest_llmeval.plugin.runtime import Runtime
 
-__all__ = ["Basis", "changes_since", "row_print", "template_print"]
+__all__ = ["Basis", "changes_since", "row_print"]
 
 #: What a test reads of a row by our names.
 _MEANING: Final = (
@@ -45,8 +45,9 @@ class Basis:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._code: dict[Path, str] = {}
-        # With the spec beside it: an id is only unique while its object lives.
+        # With the object beside it: an id is only unique while that lives.
         self._models: dict[Any, tuple[Any, str]] = {}
+        self._templates: dict[int, tuple[Plan, str | None]] = {}
 
     def of(self, case: Case, plan: Plan, item: pytest.Item) -> Fingerprints:
         """Return the fingerprints of a case that an item runs."""
@@ -57,13 +58,19 @@ class Basis:
                 for name, value in case.fields.items()
                 if name not in _ABOUT
             },
-            template=template_print(plan),
+            template=self.of_templates(plan),
             is_numbered=case.is_numbered,
             must_pass=case.must_pass,
             code=self._of_code(item.path),
             generator=self._of_model(plan.generator),
             judge=self._of_model(plan.judge),
         )
+
+    def of_templates(self, plan: Plan) -> str | None:
+        """Return that of the templates of prompt and system message."""
+        if id(plan) not in self._templates:
+            self._templates[id(plan)] = (plan, _template_print(plan))
+        return self._templates[id(plan)][1]
 
     def _of_code(self, path: Path) -> str:
         """Return that of a test's file, and of the conftest.py files it sees."""
@@ -113,8 +120,7 @@ def row_print(case: Case) -> str:
     return fingerprint({k: v for k, v in meaning.items() if v is not None})
 
 
-def template_print(plan: Plan) -> str | None:
-    """Return the fingerprint of the templates of prompt and system message."""
+def _template_print(plan: Plan) -> str | None:
     templates = [
         template.text or template.name
         for template in (plan.prompt, plan.system)

@@ -11,7 +11,7 @@ import pytest
 from pytest_llmeval.clients import Forecast
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.plugin._internals import can_show, line_width, parameters
-from pytest_llmeval.plugin.basis import row_print, template_print
+from pytest_llmeval.plugin.basis import row_print
 from pytest_llmeval.plugin.cases import pinned_of
 from pytest_llmeval.plugin.runtime import Runtime
 from pytest_llmeval.recorder import Plan
@@ -48,7 +48,6 @@ class Planning:
     def __init__(self, run: Run) -> None:
         self._runtime: Runtime = run.runtime
         self._tests: dict[tuple[str, ...], PlannedTest] = {}
-        self._templates: dict[int, str | None] = {}
         self._trouble = ""
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -132,10 +131,8 @@ class Planning:
         """Return whether row and templates are those of the last time."""
         if one.case is not None and row_print(one.case) != fingerprints["row"]:
             return False
-        key = id(one.plan)  # kept by the runtime, one for all cases of a test
-        if key not in self._templates:
-            self._templates[key] = template_print(one.plan)
-        return bool(self._templates[key] == fingerprints["template"])
+        template = self._runtime.basis.of_templates(one.plan)
+        return bool(template == fingerprints["template"])
 
 
 def _is_column(call: Mapping[str, Any]) -> bool:
