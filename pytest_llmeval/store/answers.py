@@ -7,6 +7,7 @@ went wrong too: a case that could not be scored can be looked into as well.
 from __future__ import annotations
 
 import json
+import threading
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -109,6 +110,7 @@ class Answers:
     def __init__(self, answers: Iterable[Answer]) -> None:
         self._all = list(answers)
         self._left: dict[str, deque[Answer]] = {}
+        self._lock = threading.Lock()
         for answer in self._all:
             self._left.setdefault(answer.key, deque()).append(answer)
 
@@ -141,8 +143,8 @@ class Answers:
         left = self._left.get(key)
         if left is None:
             return None
-        # Threads may ask at once, and there is always one left.
-        return left.popleft() if len(left) > 1 else left[0]
+        with self._lock:  # threads may ask at once, and one is always left
+            return left.popleft() if len(left) > 1 else left[0]
 
     def difference(self, request: Mapping[str, Any]) -> list[str]:
         """Return what a question has that differs from the nearest one there is."""
