@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_llmeval.config import Section
-from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
+from pytest_llmeval.errors import did_you_mean
 from pytest_llmeval.tasks._checks import make_checks
 from pytest_llmeval.tasks._marks import rows_of_share
 from pytest_llmeval.tasks._read import read_mapping
 from pytest_llmeval.tasks._task import (
-    FunctionName,
     Member,
     Task,
     TaskGroup,
@@ -21,19 +21,26 @@ from pytest_llmeval.tasks._task import (
 )
 from pytest_llmeval.tasks.lm_eval._context import Contexts
 from pytest_llmeval.tasks.lm_eval._data import Splits
-from pytest_llmeval.tasks.lm_eval._dataset import Dataset
-from pytest_llmeval.tasks.lm_eval._docs import Docs, reader
 from pytest_llmeval.tasks.lm_eval._fields import with_fields
 from pytest_llmeval.tasks.lm_eval._filters import read_pipelines
 from pytest_llmeval.tasks.lm_eval._functions import Functions
 from pytest_llmeval.tasks.lm_eval._generation import read_generation
 from pytest_llmeval.tasks.lm_eval._group import GroupReader
-from pytest_llmeval.tasks.lm_eval._include import Keys, merged
+from pytest_llmeval.tasks.lm_eval._include import Keys, merged, read_keys
 from pytest_llmeval.tasks.lm_eval._metrics import read_metrics
-from pytest_llmeval.tasks.lm_eval._own_keys import read_own_keys
+from pytest_llmeval.tasks.lm_eval._own_keys import OwnKeys, read_own_keys
+from pytest_llmeval.tasks.lm_eval._plan import Plan
 from pytest_llmeval.tasks.lm_eval._plans import Planner, cases_of
 from pytest_llmeval.tasks.lm_eval._run import Runner
 from pytest_llmeval.tasks.lm_eval._shots import ShotSource, read_shots
+from pytest_llmeval.tasks.lm_eval._values import (
+    docs_of,
+    function_of,
+    processed,
+    reader_of,
+    tags_of,
+    text_of,
+)
 from pytest_llmeval.types import Case
 
 __all__ = ["LM_EVAL_KEYS", "is_lm_eval", "lm_eval_file", "member_task"]
@@ -92,16 +99,14 @@ def member_task(member: Member, options: TaskOptions, name_of: Any) -> Task:
     Raises:
         UserError: Something is wrong; the text has file and line.
     """
-    top = read_mapping(member.path, options.root)
+    path, root = member.path, options.root
     if member.stands_alone:
-        top = replace(top, data={**member.over, "task": member.name})
-        return _task(
-            merged(top, member.path, options.root), member.path, options, name_of
-        )
-    keys = merged(top, member.path, options.root)
-    over = Section(data=member.over, what="the group", shown=member.shown)
-    keys = keys.over(over)
-    return _task(keys, member.path, options, name_of)
+        own = {**member.over, "task": member.name}
+        keys = merged(replace(read_mapping(path, root), data=own), path, root)
+    else:
+        over = Section(data=member.over, what="the group", shown=member.shown)
+        keys = read_keys(path, root).over(over)
+    return _task(keys, path, options, name_of)
 
 
 def _task(keys: Keys, path: Path, options: TaskOptions, name_of: Any) -> Task:
@@ -109,100 +114,119 @@ def _task(keys: Keys, path: Path, options: TaskOptions, name_of: Any) -> Task:
     name = name_of(Section(data=keys.data, what="the task", shown=top.shown,
                            lines=keys.section("task").lines), path)  # fmt: skip
     _check_keys(keys)
-    own_keys = read_own_keys(keys, path, options)
+    own = read_own_keys(keys, path, options)
     functions = Functions(options)
-    kind = keys.section("output_type").choice("output_type", _TYPES)
-    own = _function(keys, "process_results", functions)
-    delimiter = _text(keys, "fewshot_delimiter", "\n\n")
-    runner = Runner(
-        output_type=kind,
-        generation=replace(
-            read_generation(keys, delimiter, options.gen_kwargs),
-            is_compatible=own_keys.is_compatible,
-        ),
-        pipelines=read_pipelines(keys, functions),
-        metrics=read_metrics(keys, kind, functions, is_own=own is not None),
-        process_results=own,
-        logs_samples=options.logs_samples,
-        resamples=own_keys.resamples,
-        min_characters=own_keys.min_characters,
-        is_compatible=own_keys.is_compatible,
-    )
-    _check_pipelines(keys, runner)
+    runner = _runner(keys, options, own, functions)
     splits = Splits(keys, path.parent, options.root)
-    split = next(
-        (k for k in ("test_split", "validation_split") if keys.data.get(k)), ""
-    )
-    if not split:
-        message = (
-            "there is neither test_split nor validation_split: no rows to evaluate"
-        )
-        raise top.fail(message)
-    process = _function(keys, "process_docs", functions)
-    rows = _processed(keys, splits.get(keys, split), process, "process_docs")
-    kept = rows_of_share(own_keys.share, len(rows), own_keys.section)
-    rows = rows.select(range(kept))
-    docs = _docs(keys, functions, own_keys.is_compatible)
-    shots = read_shots(
-        keys,
-        ShotSource(
-            splits=splits,
-            docs=docs,
-            functions=functions,
-            process=process,
-            rows=rows,
-            split=split,
-            asked=options.num_fewshot,
-            is_compatible=own_keys.is_compatible,
-        ),
-    )
-    planner = Planner(
-        output_type=kind,
+    split = _split(keys)
+    process = function_of(keys, "process_docs", functions)
+    rows = processed(keys, splits.get(keys, split), process, "process_docs")
+    rows = rows.select(range(rows_of_share(own.share, len(rows), own.section)))
+    docs = docs_of(keys, functions, own.is_compatible)
+    source = ShotSource(
+        splits=splits,
         docs=docs,
-        contexts=Contexts(
-            docs=docs,
-            shots=shots,
-            description=_reader(keys, "description", functions),
-            system=own_keys.system,
-            delimiter=delimiter,
-            target_delimiter=_text(keys, "target_delimiter", " "),
-        ),
-        target_delimiter=_text(keys, "target_delimiter", " "),
-        chat=own_keys.chat,
+        functions=functions,
+        process=process,
+        rows=rows,
+        split=split,
+        asked=options.num_fewshot,
+        is_compatible=own.is_compatible,
     )
+    planner = _planner(keys, own, source, runner.output_type)
     shown = splits.shown[keys.data[split]]
-    tags = _tags(keys)
-    cases, plans = cases_of(rows, planner, shown=shown, tags=tags, keys=keys)
-    if own_keys.columns is not None or own_keys.kind is not None:
-        cases = with_fields(
-            cases, rows, own_keys.columns, own_keys.kind, own_keys.section
-        )
-
-    def run(case: Case, generator: Any, judge: Any) -> None:
-        __tracebackhide__ = True
-        reply = runner.run(plans[case.id], generator)
-        # A kind that reads replies reads this one.
-        kind = own_keys.kind
-        source = generator if kind is None or kind.asks_model else reply
-        make_checks(own_keys.checks, reply, case, source, judge)
-
+    cases, plans = cases_of(rows, planner, shown=shown, tags=tags_of(keys), keys=keys)
+    if own.columns is not None or own.kind is not None:
+        cases = with_fields(cases, rows, own.columns, own.kind, own.section)
     return Task(
         name=name,
         shown=top.shown,
         cases=cases,
-        run=run,
-        keywords=own_keys.keywords,
-        has_checks=bool(own_keys.checks),
-        needs_likelihood=kind != "generate_until",
-        uses=frozenset(
-            {"generator"} | {"judge" for c in own_keys.checks if c.asks_judge}
-        ),
+        run=partial(_run, runner, own, plans),
+        keywords=own.keywords,
+        has_checks=bool(own.checks),
+        needs_likelihood=runner.output_type != "generate_until",
+        uses=frozenset({"generator"} | {"judge" for c in own.checks if c.asks_judge}),
         aggregations={
             metric.aggregation: metric.combine
             for metric in runner.metrics
             if metric.combine is not None
         },
     )
+
+
+def _runner(
+    keys: Keys, options: TaskOptions, own: OwnKeys, functions: Functions
+) -> Runner:
+    """Return what asks and scores a row."""
+    kind = keys.section("output_type").choice("output_type", _TYPES)
+    process = function_of(keys, "process_results", functions)
+    generation = read_generation(keys, _shot_delimiter(keys), options.gen_kwargs)
+    runner = Runner(
+        output_type=kind,
+        generation=replace(generation, is_compatible=own.is_compatible),
+        pipelines=read_pipelines(keys, functions),
+        metrics=read_metrics(keys, kind, functions, is_own=process is not None),
+        process_results=process,
+        logs_samples=options.logs_samples,
+        resamples=own.resamples,
+        min_characters=own.min_characters,
+        is_compatible=own.is_compatible,
+    )
+    _check_pipelines(keys, runner)
+    return runner
+
+
+def _planner(keys: Keys, own: OwnKeys, source: ShotSource, kind: str) -> Planner:
+    """Return what makes the questions of a row."""
+    target_delimiter = text_of(keys, "target_delimiter", " ")
+    return Planner(
+        output_type=kind,
+        docs=source.docs,
+        contexts=Contexts(
+            docs=source.docs,
+            shots=read_shots(keys, source),
+            description=reader_of(keys, "description", source.functions),
+            system=own.system,
+            delimiter=_shot_delimiter(keys),
+            target_delimiter=target_delimiter,
+        ),
+        target_delimiter=target_delimiter,
+        chat=own.chat,
+    )
+
+
+def _run(
+    runner: Runner,
+    own: OwnKeys,
+    plans: Mapping[str, Plan],
+    case: Case,
+    generator: Any,
+    judge: Any,
+) -> None:
+    """Ask about a row, score the reply, and make the checks of the task."""
+    __tracebackhide__ = True
+    reply = runner.run(plans[case.id], generator)
+    # A kind that reads replies reads this one.
+    source = generator if own.kind is None or own.kind.asks_model else reply
+    make_checks(own.checks, reply, case, source, judge)
+
+
+def _split(keys: Keys) -> str:
+    """Return the key of the split whose rows are evaluated.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    for key in ("test_split", "validation_split"):
+        if keys.data.get(key):
+            return key
+    message = "there is neither test_split nor validation_split: no rows to evaluate"
+    raise keys.top.fail(message)
+
+
+def _shot_delimiter(keys: Keys) -> str:
+    return text_of(keys, "fewshot_delimiter", "\n\n")
 
 
 def _check_pipelines(keys: Keys, runner: Runner) -> None:
@@ -237,57 +261,3 @@ def _check_keys(keys: Keys) -> None:
                 f"{', '.join(LM_EVAL_KEYS)}"
             )
             raise keys.fail(message, key)
-
-
-def _tags(keys: Keys) -> tuple[str, ...]:
-    if isinstance(keys.data.get("tag"), str):
-        return (keys.data["tag"],)
-    return keys.section("tag").texts("tag")
-
-
-def _text(keys: Keys, key: str, default: str) -> str:
-    value = keys.data.get(key, default)
-    if not isinstance(value, str):
-        raise keys.fail(f"{key} is a text, not {value!r:.60}", key)
-    return value
-
-
-def _reader(keys: Keys, key: str, functions: Functions) -> Any:
-    try:
-        return reader(keys.data.get(key) or None, functions)
-    except UserError as exc:
-        raise keys.fail(f"{key}: {exc}", key) from exc
-
-
-def _function(keys: Keys, key: str, functions: Functions) -> Any:
-    value = keys.data.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, FunctionName):
-        raise keys.fail(f"{key} is !function module.name, not {value!r:.60}", key)
-    try:
-        return functions.resolved(value)
-    except ConfigError as exc:
-        raise keys.fail(f"{key}: {exc}", key) from exc
-
-
-def _docs(keys: Keys, functions: Functions, reads_lists: bool) -> Docs:
-    for key in ("doc_to_text", "doc_to_target", "doc_to_choice", "gen_prefix"):
-        if not isinstance(keys.data.get(key), Mapping):
-            _reader(keys, key, functions)  # a mistake is told with its line
-    return Docs(keys.data, functions, reads_lists=reads_lists)
-
-
-def _processed(keys: Keys, rows: Dataset, process: Any, key: str) -> Dataset:
-    """Return what process_docs makes of a split."""
-    if process is None:
-        return rows
-    try:
-        found = process(rows)
-    except Exception as exc:
-        message = f"{key} raised {type(exc).__name__}: {exc}"
-        raise keys.fail(message, key) from exc
-    if not isinstance(found, Dataset):
-        made = list(found)
-        found = Dataset(made, [None] * len(made))
-    return found

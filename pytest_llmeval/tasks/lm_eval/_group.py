@@ -11,9 +11,8 @@ from pytest_llmeval.config import Section, plain
 from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
 from pytest_llmeval.gates import parse_gate
 from pytest_llmeval.tasks._marks import gates_of
-from pytest_llmeval.tasks._read import read_mapping
 from pytest_llmeval.tasks._task import Member, TaskGroup, TaskOptions
-from pytest_llmeval.tasks.lm_eval._include import Keys, merged
+from pytest_llmeval.tasks.lm_eval._include import Keys, read_keys
 from pytest_llmeval.tasks.lm_eval._index import TaskIndex
 from pytest_llmeval.types import GroupMetric
 
@@ -140,9 +139,7 @@ class GroupReader:
             raise within.keys.fail(f"task: {exc}", "task") from exc
         over = {**within.over, **own}
         for path in paths:
-            keys = merged(
-                read_mapping(path, self._options.root), path, self._options.root
-            )
+            keys = read_keys(path, self._options.root)
             if "group" in keys.data:
                 inner = _Within(path=path, keys=keys, over=over, above=within.above)
                 yield self._group(keys.data, inner)

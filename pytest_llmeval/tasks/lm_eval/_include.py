@@ -10,7 +10,7 @@ from pytest_llmeval.config import Section
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.tasks._read import read_mapping
 
-__all__ = ["Keys", "merged"]
+__all__ = ["Keys", "merged", "read_keys"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,15 @@ class Keys:
     def section(self, key: str) -> Section:
         """Return the mapping that has a key, for its readers of values."""
         return self.origins.get(key, self.top)
+
+
+def read_keys(path: Path, root: Path) -> Keys:
+    """Return what a file and its includes say together.
+
+    Raises:
+        UserError: One of them can't be read, or `merged` refuses it.
+    """
+    return merged(read_mapping(path, root), path, root)
 
 
 def merged(top: Section, path: Path, root: Path) -> Keys:

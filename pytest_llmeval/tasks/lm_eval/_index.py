@@ -9,8 +9,7 @@ from typing import Final
 
 from pytest_llmeval.config.files import shown_path
 from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
-from pytest_llmeval.tasks._read import read_mapping
-from pytest_llmeval.tasks.lm_eval._include import Keys, merged
+from pytest_llmeval.tasks.lm_eval._include import Keys, read_keys
 
 __all__ = ["TaskIndex"]
 
@@ -80,7 +79,7 @@ class TaskIndex:
 
     def _keys(self, path: Path) -> Keys | None:
         try:
-            return merged(read_mapping(path, self._root), path, self._root)
+            return read_keys(path, self._root)
         except UserError:
             return None  # told where that file is collected
 
