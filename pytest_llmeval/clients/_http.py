@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from pytest_llmeval.clients._failures import failure, too_late, too_long
 from pytest_llmeval.clients._logs import CleanLog
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     import ssl
 
     import httpx
+
+    from pytest_llmeval.clients._transport import Transport
 
 __all__ = ["HttpReply", "Wire", "encoded"]
 
@@ -49,20 +52,6 @@ class HttpReply:
         return self.content.decode("utf-8", "backslashreplace")
 
 
-@dataclass(slots=True)
-class _Slot:
-    """A transport with one connection."""
-
-    transport: httpx.AsyncHTTPTransport
-    is_new: bool = False
-    """Whether the connection was opened for the request that is under way."""
-
-    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Hear from the transport what it does."""
-        if event == "connection.connect_tcp.started":
-            self.is_new = True
-
-
 @dataclass(slots=True, kw_only=True)
 class Wire:
     """Sends requests over at most `width` connections to one server.
@@ -80,8 +69,8 @@ class Wire:
     """Whether the environment's proxies count."""
     log: CleanLog | None = None
     """Cleans what the library below logs."""
-    _idle: list[_Slot] = field(default_factory=list)
-    _all: list[_Slot] = field(default_factory=list)
+    _idle: list[Transport] = field(default_factory=list)
+    _all: list[Transport] = field(default_factory=list)
     _free: asyncio.Semaphore | None = None
     _tls: ssl.SSLContext | None = None
 
@@ -123,7 +112,7 @@ class Wire:
 
     async def _exchanged(
         self,
-        slot: _Slot,
+        slot: Transport,
         method: str,
         url: str,
         content: bytes,
@@ -139,20 +128,19 @@ class Wire:
 
         def request() -> httpx.Request:
             timeout = httpx.Timeout(self.timeout_seconds).as_dict()
-            extensions = {"timeout": timeout, "trace": slot.trace}
+            extensions = {"timeout": timeout}
             return sign(
                 httpx.Request(method, url, content=content, extensions=extensions)
             )
 
-        slot.is_new = False
         started = time.perf_counter()
         try:
-            reply = await slot.transport.handle_async_request(request())
+            reply = await slot.handle_async_request(request())
         except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
             if slot.is_new:
                 raise
             started = time.perf_counter()
-            reply = await slot.transport.handle_async_request(request())
+            reply = await slot.handle_async_request(request())
         try:
             content = await _content(reply, url)
         finally:
@@ -163,7 +151,7 @@ class Wire:
     async def close(self) -> None:
         """Close every connection."""
         for slot in self._all:
-            await slot.transport.aclose()
+            await slot.aclose()
         if self.log is not None:
             self.log.remove()
         self._all.clear()
@@ -171,7 +159,7 @@ class Wire:
         self._free = None
 
     @asynccontextmanager
-    async def _slot(self, url: str) -> AsyncIterator[_Slot]:
+    async def _slot(self, url: str) -> AsyncIterator[Transport]:
         import asyncio
 
         if self._free is None:
@@ -183,13 +171,15 @@ class Wire:
             finally:
                 self._idle.append(slot)
 
-    def _new_slot(self, url: str) -> _Slot:
+    def _new_slot(self, url: str) -> Transport:
         if self.log is not None:
             self.log.install()
-        if self._tls is None:
-            self._tls = tls_context(self.ca_bundle)
         proxy = proxy_of(url) if self.uses_proxy else None
-        self._all.append(_Slot(transport(self._tls, proxy)))
+        is_plain = proxy is None and urlsplit(url).scheme == "http"
+        # To make one takes its time; a file that is named is read in any case.
+        if self._tls is None and not (is_plain and self.ca_bundle is None):
+            self._tls = tls_context(self.ca_bundle)
+        self._all.append(transport(self._tls, proxy))
         return self._all[-1]
 
 

@@ -14,7 +14,9 @@ from pytest_llmeval.errors import ConfigError
 if TYPE_CHECKING:
     import ssl
 
-    import httpx
+    from pytest_llmeval.clients._connections import Direct, Proxied
+
+    Transport = Direct | Proxied
 
 __all__ = [
     "proxy_of",
@@ -99,23 +101,26 @@ def _password(proxy: str) -> str | None:
         return None
 
 
-def transport(tls: ssl.SSLContext, proxy: str | None) -> httpx.AsyncHTTPTransport:
+def transport(tls: ssl.SSLContext | None, proxy: str | None) -> Transport:
     """Return a transport with one connection.
+
+    Args:
+        tls: What it speaks TLS with; not needed for plain HTTP without a proxy.
+        proxy: Address of a proxy before the server.
 
     Raises:
         ConfigError: The proxy is none that can be used.
     """
     import httpx
 
-    limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
+    from pytest_llmeval.clients._connections import Direct, Proxied
+
     if proxy is None:
-        return httpx.AsyncHTTPTransport(verify=tls, limits=limits, trust_env=False)
+        return Direct(tls)
     if "://" not in proxy:
         proxy = f"http://{proxy}"
     try:
-        return httpx.AsyncHTTPTransport(
-            verify=tls, limits=limits, trust_env=False, proxy=httpx.Proxy(proxy)
-        )
+        return Proxied(tls, proxy)
     except (ImportError, ValueError, httpx.InvalidURL):
         # Its address may hold a password: neither it nor what httpx says is shown.
         scheme = proxy.partition("://")[0]

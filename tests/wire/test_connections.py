@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -86,28 +87,45 @@ def test_results_stand_in_the_order_of_the_questions(server: FaultServer) -> Non
     assert with_wire(use, width=50) == list(range(200))
 
 
-def test_one_tls_context_serves_all_slots(
-    server: FaultServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[ssl.SSLContext] = []
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[ssl.SSLContext]:
+    """The TLS contexts that were made with the environment's authorities."""
+    found: list[ssl.SSLContext] = []
     create = httpx.create_ssl_context
 
     def counted() -> ssl.SSLContext:
-        made.append(create())
-        return made[-1]
+        found.append(create())
+        return found[-1]
 
     monkeypatch.setattr(httpx, "create_ssl_context", counted)
+    return found
+
+
+async def three(wire: Wire, server: FaultServer) -> None:
+    """Ask three questions at the same time."""
     server.always({}, is_held=True)
+    waiting = asyncio.gather(*(post(wire, server) for _ in range(3)))
+    await asyncio.to_thread(server.wait_for, lambda: server.in_flight == 3)
+    server.release()
+    await waiting
 
-    async def use(wire: Wire) -> None:
-        waiting = asyncio.gather(*(post(wire, server) for _ in range(3)))
-        await asyncio.to_thread(server.wait_for, lambda: server.in_flight == 3)
-        server.release()
-        await waiting
 
-    with_wire(use)
+def test_one_tls_context_serves_all_slots(
+    tls_lab: Lab, authority: Path, made: list[ssl.SSLContext], monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority / "ca.pem"))
+
+    with_wire(lambda wire: three(wire, tls_lab.server))
 
     assert len(made) == 1
+
+
+def test_without_tls_no_context_is_made(
+    server: FaultServer, made: list[ssl.SSLContext]
+) -> None:
+    with_wire(lambda wire: three(wire, server))
+
+    assert made == []
 
 
 def test_a_cancelled_request_leaves_its_slot(server: FaultServer) -> None:
@@ -241,6 +259,77 @@ def test_cookies_are_not_kept(server: FaultServer) -> None:
     assert "cookie" not in server.seen[1].headers
 
 
+def test_a_server_that_hung_up_between_two_requests_sees_the_second_once(
+    server: FaultServer,
+) -> None:
+    server.always({})
+
+    async def use(wire: Wire) -> None:
+        await post(wire, server)
+        server.hang_up()
+        await post(wire, server)
+
+    with_wire(use)
+
+    assert (len(server.seen), server.connections) == (2, 2)
+
+
+# --- what is long --------------------------------------------------------------------
+
+
+def test_long_bodies_arrive_whole(server: FaultServer) -> None:
+    echo(server)
+    long = "é" * 3_000_000
+
+    async def use(wire: Wire) -> list[Any]:
+        return await asyncio.gather(*(post(wire, server, long + c) for c in "abc"))
+
+    assert with_wire(use) == [long + c for c in "abc"]
+
+
+def test_long_bodies_arrive_whole_over_tls(tls_lab: Lab, authority: Path) -> None:
+    echo(tls_lab.server)
+    long = "é" * 3_000_000
+
+    async def use(wire: Wire) -> Any:
+        return await post(wire, tls_lab.server, long)
+
+    assert with_wire(use, ca_bundle=str(authority / "ca.pem")) == long
+
+
+@pytest.mark.parametrize("size", [10, 20_000_000])
+def test_a_server_that_takes_nothing_is_not_waited_for(size: int) -> None:
+    async def use(wire: Wire) -> None:
+        wire.timeout_seconds = 0.2
+        address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        await wire.send("POST", address, body="x" * size, sign=unsigned)
+
+    late = pytest.raises(ProviderError, match="no reply within 0.2 s")
+    with socket.create_server(("127.0.0.1", 0)) as deaf, late:
+        with_wire(use)
+
+
+def test_a_refusal_before_the_body_was_read_is_read(server: FaultServer) -> None:
+    server.greeting = (
+        b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 5\r\n\r\nlarge"
+    )
+
+    async def use(wire: Wire) -> tuple[int, str]:
+        reply = await wire.send("POST", server.url, body="x" * 9, sign=unsigned)
+        return reply.status, reply.text
+
+    assert with_wire(use) == (413, "large")
+
+
+# --- names ---------------------------------------------------------------------------
+
+
+def test_a_name_with_several_addresses_that_all_refuse_is_told(lab: Lab) -> None:
+    reason = lab.error(base_url="http://localhost:9/v1").reason
+
+    assert "the connection was refused, so nothing listens there" in reason
+
+
 # --- proxies -------------------------------------------------------------------------
 
 
@@ -361,4 +450,4 @@ def test_a_list_of_authorities_of_the_environment_that_is_not_there_is_told(
     monkeypatch.setenv("SSL_CERT_FILE", "/no/such/file.pem")
 
     with pytest.raises(ConfigError, match=r"\$SSL_CERT_FILE.* can't be used"):
-        lab.ask(limits=Limits())
+        lab.ask(base_url="https://127.0.0.1:9/v1", limits=Limits())
