@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import compileall
 import gc
 import importlib
 import json
 import pkgutil
 import signal
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,12 @@ import yaml  # noqa: F401
 
 import pytest_llmeval
 from pytest_llmeval.metrics._custom import REGISTERED
+
+# Tests start hundreds of processes. Where the environment says that nobody writes
+# bytecode, each of them would compile the package anew.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    compileall.compile_dir(pytest_llmeval.__path__[0], quiet=1)
 
 for module in pkgutil.walk_packages(pytest_llmeval.__path__, "pytest_llmeval."):
     if not module.name.endswith(("__main__", "_worker")):  # those run when imported
@@ -110,6 +118,10 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
     # What CI adds to the output is asked for where it is tested.
     for name in ("CI", "BUILD_NUMBER", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
+    # A file that is written anew within a second, as long as before, would be run from
+    # the old one's bytecode.
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return Suite(pytester)
 
 
