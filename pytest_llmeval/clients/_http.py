@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -73,6 +74,8 @@ class Wire:
     _all: list[Transport] = field(default_factory=list)
     _free: asyncio.Semaphore | None = None
     _tls: ssl.SSLContext | None = None
+    _proxy: str | None = field(default=None, repr=False)
+    """Looked for with the first connection: all environment variables are read."""
 
     async def send(
         self,
@@ -130,7 +133,9 @@ class Wire:
             timeout = httpx.Timeout(self.timeout_seconds).as_dict()
             extensions = {"timeout": timeout}
             return sign(
-                httpx.Request(method, url, content=content, extensions=extensions)
+                httpx.Request(
+                    method, _parsed(url), content=content, extensions=extensions
+                )
             )
 
         started = time.perf_counter()
@@ -174,13 +179,22 @@ class Wire:
     def _new_slot(self, url: str) -> Transport:
         if self.log is not None:
             self.log.install()
-        proxy = proxy_of(url) if self.uses_proxy else None
-        is_plain = proxy is None and urlsplit(url).scheme == "http"
+        if not self._all and self.uses_proxy:
+            self._proxy = proxy_of(url)
+        is_plain = self._proxy is None and urlsplit(url).scheme == "http"
         # To make one takes its time; a file that is named is read in any case.
         if self._tls is None and not (is_plain and self.ca_bundle is None):
             self._tls = tls_context(self.ca_bundle)
-        self._all.append(transport(self._tls, proxy))
+        self._all.append(transport(self._tls, self._proxy))
         return self._all[-1]
+
+
+@lru_cache(maxsize=64)
+def _parsed(url: str) -> httpx.URL:
+    """Return an address taken apart: the same few, again and again."""
+    import httpx
+
+    return httpx.URL(url)
 
 
 def encoded(body: Any) -> bytes:

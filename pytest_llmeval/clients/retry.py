@@ -49,9 +49,14 @@ class RetryBackend(Layer):
         Raises:
             ProviderError: The last attempt's error, with the number of attempts.
         """
+        call = _Call(self, request)
+        try:
+            return await call.attempt()
+        except ProviderError as exc:
+            call.first_failure = exc
+        # Not before: it takes a tenth of a call, and most calls need no second attempt.
         import tenacity
 
-        call = _Call(self, request)
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(_may_pass),
             wait=call.wait,
@@ -60,7 +65,7 @@ class RetryBackend(Layer):
             reraise=True,
         )
         try:
-            return await retrying(call.attempt)
+            return await retrying(call.next_attempt)
         except ProviderError as exc:
             raise call.told(exc) from None
 
@@ -78,7 +83,20 @@ class _Call:
         self._ended_at = 0.0
         self._failure: ProviderError | None = None
         """Of the attempt before."""
+        self.first_failure: ProviderError | None = None
+        """Of the first attempt, until it is told to who decides on a second."""
         self._why_no_more = ""
+
+    async def next_attempt(self) -> Response:
+        """Return the reply of the next attempt; at first tell how the first one failed.
+
+        Raises:
+            ProviderError: It failed.
+        """
+        failure, self.first_failure = self.first_failure, None
+        if failure is not None:
+            raise failure
+        return await self.attempt()
 
     async def attempt(self) -> Response:
         """Return the reply to one request, sent when there is a slot.
