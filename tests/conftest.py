@@ -56,6 +56,19 @@ QUIET = tuple(
 )
 
 
+class LastFrame:
+    """Leaves of a run that is refused the one frame whose place pytest tells.
+
+    pytest makes a traceback for --full-trace ready, and reads its own sources for it.
+    """
+
+    @staticmethod
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        if isinstance(excinfo.value, pytest.Session.Interrupted):
+            excinfo.traceback = excinfo.traceback[-1:]
+
+
 class Suite:
     """A user's suite in a temporary directory, run as a user would."""
 
@@ -80,7 +93,7 @@ class Suite:
     def run(self, *args: str) -> pytest.RunResult:
         """Run pytest on the suite, in this process."""
         return self.pytester.runpytest_inprocess(
-            *QUIET, "-p", "no:cacheprovider", *args
+            *QUIET, "-p", "no:cacheprovider", *args, plugins=[LastFrame]
         )
 
     def run_alone(self, *args: str) -> pytest.RunResult:
@@ -91,7 +104,7 @@ class Suite:
 
     def run_with_cache(self, *args: str) -> pytest.RunResult:
         """Run pytest with its cache, which --lf needs."""
-        return self.pytester.runpytest_inprocess(*QUIET, *args)
+        return self.pytester.runpytest_inprocess(*QUIET, *args, plugins=[LastFrame])
 
     def report(self, *args: str) -> tuple[pytest.RunResult, dict[str, Any]]:
         """Run pytest and return its JSON report beside the result."""
