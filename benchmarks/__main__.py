@@ -4,7 +4,8 @@ Each line is measured beside a bare loop of asyncio and httpx, or bare pytest, i
 run and in turns with it, against a small server on loopback. Shared machines are noisy:
 trust ratios above seconds, CPU above both, and look at the load in the last line.
 ``python benchmarks NAME...`` measures some alone, ``--rounds=N`` says how often (5);
-``python benchmarks soak`` looks at a run of 20,000 cases with faults.
+``python benchmarks soak`` looks at a run of 20,000 cases with faults, ``python benchmarks
+storm`` runs the tests of what runs at the same time fifty times.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import soak
+import storm
 import suites
 from measure import Server, Took, median, run, serving, spread
 
@@ -36,6 +38,8 @@ class Bench:
     rounds: int
     cases: int | None = None
     """Of a long run, where it is not the usual number."""
+    seed: int | None = None
+    """Of the first round of a storm."""
     spread: str = ""
     """How far apart the rounds of the last measurement lie."""
 
@@ -263,6 +267,12 @@ def soaked(bench: Bench) -> None:
         bench.say(line)
 
 
+def stormy(bench: Bench) -> None:
+    """The tests of what runs at the same time, many times over."""
+    for line in storm.storm(bench.rounds, bench.seed):
+        bench.say(line)
+
+
 ALL: dict[str, Callable[[Bench], None]] = {
     "generated": generated,
     "judged": judged,
@@ -275,9 +285,10 @@ ALL: dict[str, Callable[[Bench], None]] = {
     "limited": limited,
     "unused": unused,
     "soak": soaked,
+    "storm": stormy,
 }
 #: What is only measured when it is named: it takes long.
-LONG = {"soak"}
+LONG = {"soak", "storm"}
 
 
 def _outcome(took: Took) -> str:
@@ -290,15 +301,21 @@ def main() -> None:
     """Measure what was asked for."""
     parser = argparse.ArgumentParser(prog="python benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ALL))
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, help="5; of storm 50")
     parser.add_argument("--cases", type=int, help="of soak (20,000)")
+    parser.add_argument("--seed", type=int, help="of storm's first round")
     given = parser.parse_args()
     unknown = set(given.names) - set(ALL)
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}: {', '.join(ALL)}")
     with serving() as server, tempfile.TemporaryDirectory() as folder:
+        usual = storm.ROUNDS if given.names == ["storm"] else 5
         bench = Bench(
-            server=server, folder=Path(folder), rounds=given.rounds, cases=given.cases
+            server=server,
+            folder=Path(folder),
+            rounds=given.rounds or usual,
+            cases=given.cases,
+            seed=given.seed,
         )
         for name in given.names or [name for name in ALL if name not in LONG]:
             ALL[name](bench)
