@@ -114,13 +114,7 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
     draw = random.Random(seed)
     place = {item.path: draw.random() for item in items}
     items.sort(key=lambda item: (place[item.path], draw.random()))
-    respond = FaultServer._respond
-
-    async def late(self: Any, *args: Any) -> bool:
-        await asyncio.sleep(_drawn(draw))
-        return await respond(self, *args)
-
-    FaultServer._respond = late  # type: ignore[method-assign]
+    FaultServer.more_seconds = lambda: _drawn(draw)
 
 
 def _drawn(draw: random.Random) -> float:

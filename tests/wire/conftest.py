@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import pytest
 
@@ -92,6 +92,8 @@ class FaultServer:
     """Said to whoever connects, before the connection is closed."""
     seconds: float = 0.0
     """How long each request takes."""
+    more_seconds: ClassVar[Callable[[], float]] = float
+    """Returns how much longer one takes: 0.0 but in a storm (benchmarks/storm.py)."""
     seen: list[Seen] = field(default_factory=list)
     connections: int = 0
     in_flight: int = 0
@@ -338,7 +340,7 @@ class FaultServer:
             await self._gate.wait()
         if answer.turn is not None:
             await self._take_turn(answer.turn)
-        await asyncio.sleep(self.seconds)
+        await asyncio.sleep(self.seconds + FaultServer.more_seconds())
         if answer.is_dropped:
             return False
         lines = [f"HTTP/1.1 {answer.status} Whatever"]
