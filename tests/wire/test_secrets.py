@@ -112,11 +112,15 @@ def run(
     *args: str,
     generator: str = "lab",
     base: str = "",
+    alone: bool = False,
 ) -> tuple[str, dict[str, int]]:
-    """Run everything loudly; return the output, and where the secrets stand."""
+    """Run everything loudly; return the output, and where the secrets stand.
+
+    Alone, in a process of its own, what it says at its very end is output too.
+    """
     config = YAML.replace("BASE", base or server.base_url)
     suite.write(llmeval_yaml=config, test_a=TEST.replace("GEN", generator))
-    result = suite.run_alone(*LOUD, *args)
+    result = (suite.run_alone if alone else suite.run)(*LOUD, *args)
     output = result.stdout.str() + result.stderr.str()
     found = {"output": count(output.encode())}
     for path in suite.path.rglob("*"):
@@ -156,7 +160,7 @@ def test_a_key_that_is_echoed_in_replies(
 ) -> None:
     server.rule(echo)
 
-    output, found = run(secret_suite, server, "--llmeval-mode=record")
+    output, found = run(secret_suite, server, "--llmeval-mode=record", alone=True)
 
     assert found == {}
     assert "You sent Bearer [redacted] to" in output
@@ -288,6 +292,7 @@ def test_live_logs_hold_no_key(secret_suite: Suite, server: FaultServer) -> None
         "--log-file=log.txt",
         "--log-file-level=DEBUG",
         "--deselect=test_a.py::test_sync",  # whose own log is the suite's own affair
+        alone=True,
         base=server.base_url + query,
     )
 
