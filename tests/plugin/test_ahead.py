@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import QUIET
+
 if TYPE_CHECKING:
     from tests.conftest import Suite
 
@@ -444,7 +446,7 @@ def test_ctrl_c_ends_a_run_whose_bodies_hang(ahead: Suite, kind: str) -> None:
         + "@pytest.mark.llmeval(ROWS)\n"
         + body.replace("await async", "pathlib.Path('begun').touch()\n    await async")
     )
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *QUIET, "-p", "no:cacheprovider"]
     run = subprocess.Popen(
         command,
         cwd=ahead.path,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_llmeval.plugin.progress import Standing, line_of
+from tests.conftest import QUIET
 
 if TYPE_CHECKING:
     from tests.conftest import Suite
@@ -62,7 +63,7 @@ def on_terminal(suite: Suite, *args: str) -> str:
     """Return what a run writes to a terminal of 100 columns."""
     import pty
 
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *args]
+    command = [sys.executable, "-m", "pytest", *QUIET, "-p", "no:cacheprovider", *args]
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(suite.path)

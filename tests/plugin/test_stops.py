@@ -199,7 +199,7 @@ def pytest_runtest_logreport(report):
 
 def pytest_process(suite: Suite, *args: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *args],
+        [sys.executable, "-m", "pytest", *QUIET, "-p", "no:cacheprovider", *args],
         cwd=suite.path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import QUIET
+
 if TYPE_CHECKING:
     from tests.conftest import Suite
     from tests.wire.conftest import FaultServer
@@ -154,7 +156,16 @@ def test_ctrl_c_during_a_call_ends_the_run_and_leaves_no_noise(
     server.always(is_held=True)
 
     run = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-W", "error"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            *QUIET,
+            "-p",
+            "no:cacheprovider",
+            "-W",
+            "error",
+        ],
         cwd=lab_suite.path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
