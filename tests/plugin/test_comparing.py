@@ -20,6 +20,8 @@ def test_it(case, generator):
 """
 
 WORKERS = pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "xdist"])
+#: Where it only matters that what a worker found out arrives, one is enough.
+ONE = pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "xdist"])
 
 
 def rows_of(suite: Suite, count: int = 4, **changes: Any) -> None:
@@ -63,7 +65,7 @@ def ids(identities: list[str]) -> list[str]:
     return [identity.rpartition("::")[2] for identity in identities]
 
 
-@WORKERS
+@ONE
 def test_the_same_run_holds_and_what_failed_before_is_known(
     saved: Suite, workers: list[str]
 ) -> None:
@@ -76,7 +78,7 @@ def test_the_same_run_holds_and_what_failed_before_is_known(
     assert ids(comparison["same"]) == ["c0", "c1", "c2"]
 
 
-@WORKERS
+@ONE
 def test_a_regressed_case_fails_the_run(saved: Suite, workers: list[str]) -> None:
     app_of(saved, "q1")
 

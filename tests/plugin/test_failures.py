@@ -62,6 +62,8 @@ ROWS = [
 ]
 
 BOTH = pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "xdist"])
+#: Where it only matters that what a worker found out arrives, one is enough.
+ONE = pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "xdist"])
 
 
 @pytest.fixture
@@ -139,7 +141,7 @@ def test_failed_and_unscored_cases_are_kept_whole(
             assert lines.isprintable(), path
 
 
-@BOTH
+@ONE
 def test_the_command_reruns_a_case_without_asking_anybody(
     cities: Suite, workers: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,7 +91,7 @@ def check(found: list[dict[str, Any]], expected: dict[str, Any]) -> None:
         assert values[name] == pytest.approx(wanted, abs=1e-9), name
 
 
-@pytest.mark.parametrize("arguments", [[], ["-n", "2"]])
+@pytest.mark.parametrize("arguments", [[], ["-n1"]])
 def test_a_group_alone_brings_its_tasks_with_its_own_keys(
     suite: Any, arguments: list[str]
 ) -> None:

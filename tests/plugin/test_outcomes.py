@@ -27,6 +27,8 @@ def test_sums(case, generator):
 """
 
 BOTH = pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "xdist"])
+#: Where it only matters that what a worker found out arrives, one is enough.
+ONE = pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "xdist"])
 
 
 @pytest.fixture
@@ -57,7 +59,7 @@ def test_words_and_counts(sums: Suite, workers: list[str]) -> None:
     assert result.ret == 1
 
 
-@BOTH
+@ONE
 def test_an_unscored_case_alone_fails_the_run(sums: Suite, workers: list[str]) -> None:
     result = sums.run("-k", "gone", *workers)
 
@@ -82,7 +84,7 @@ def test_the_records_arrive_with_and_without_workers(
     assert report["totals"]["pass_rate"] == pytest.approx(2 / 3)
 
 
-@BOTH
+@ONE
 def test_junit_says_error_for_unscored_and_failure_for_failed(
     sums: Suite, workers: list[str]
 ) -> None:
@@ -290,7 +292,7 @@ def test_down(case, generator):
 
 
 @pytest.mark.skipif(pytest.version_tuple < (9,), reason="subtests came with pytest 9")
-@BOTH
+@ONE
 def test_a_case_with_a_failed_subtest_is_no_pass(
     sums: Suite, workers: list[str]
 ) -> None:
@@ -375,7 +377,7 @@ def test_an_application_can_not_decide_its_own_case(suite: Suite, call: str) -> 
     assert report["cases"][0]["cause"] == "application"
 
 
-@BOTH
+@ONE
 def test_half_a_character_in_an_exception_stops_no_run(
     suite: Suite, workers: list[str]
 ) -> None:
