@@ -11,6 +11,7 @@ from pytest_llmeval.baseline._drift import Drift, drifts
 from pytest_llmeval.baseline._pairs import content, pairs
 from pytest_llmeval.baseline._standing import Standing
 from pytest_llmeval.stats import Difference, holm, mcnemar_exact, paired_bootstrap
+from pytest_llmeval.types import whole_number
 
 __all__ = ["KINDS", "Change", "Comparison", "MetricChange", "compare"]
 
@@ -187,7 +188,7 @@ def _place(change: Change) -> tuple[int, str, str, int, str]:
     """Return where a change stands: workers end their cases in any order."""
     case = change.case
     file, _, line = (case.source or "").rpartition(":")
-    number = int(line) if line.isdigit() else 0
+    number = whole_number(line) or 0
     return KINDS.index(change.kind), case.test, file, number, case.identity
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 from pytest_llmeval.baseline._standing import Standing
 from pytest_llmeval.errors import UserError
 from pytest_llmeval.store.lines import parse, strict_json
-from pytest_llmeval.store.shapes import STANDING, misfit
+from pytest_llmeval.store.shapes import BASELINE, STANDING, misfit
 
 __all__ = ["FOLDER", "FORMAT", "Baseline", "parse_baseline", "write_baseline"]
 
@@ -77,6 +77,8 @@ class Baseline:
                 f"save it anew, or use the version that wrote it"
             )
             raise _refusal(shown, message)
+        if (wrong := misfit(data, BASELINE)) is not None:
+            raise _refusal(shown, wrong)
         run = data.get("run")
         return cls(
             name=str(data.get("name") or shown),

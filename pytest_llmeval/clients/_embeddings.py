@@ -12,7 +12,7 @@ from typing import Any, Final
 from pytest_llmeval.clients._completion import usage_of
 from pytest_llmeval.clients._problem import body_text
 from pytest_llmeval.clients._server import Server
-from pytest_llmeval.clients._values import word_of
+from pytest_llmeval.clients._values import count_of, word_of
 from pytest_llmeval.errors import ProviderError, UnscoredError
 from pytest_llmeval.types import Response, Sent, packed_vector, unpacked_vector
 
@@ -126,10 +126,12 @@ def _in_order(data: Mapping[str, Any], count: int) -> list[Any]:
     return [found[place] for place in range(count)]
 
 
-def _indexed(items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+def _indexed(items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
     for place, item in enumerate(items):
         if isinstance(item, Mapping):
-            yield item.get("index", place), item.get("embedding")
+            index = count_of(item.get("index", place))
+            if index is not None:
+                yield index, item.get("embedding")
 
 
 def without_embeddings(name: str, reason: str = "") -> UnscoredError:

@@ -11,7 +11,7 @@ from pytest_llmeval.clients._completion import first_choice
 from pytest_llmeval.clients._details import is_day_spent, retry_delay_seconds
 from pytest_llmeval.clients._http import HttpReply
 from pytest_llmeval.clients._retry_after import retry_after_seconds
-from pytest_llmeval.types import as_text
+from pytest_llmeval.types import as_text, whole_number
 
 __all__ = ["Problem", "body_text", "problem_of"]
 
@@ -150,8 +150,8 @@ def _code(error: Any) -> str:
 
 def _status(error: Any, code: str) -> int:
     """Return the status of an error that came with a good one."""
-    numbers = [int(word) for word in code.split() if word.isdecimal()]
-    if found := [number for number in numbers if 400 <= number < 600]:
+    numbers = map(whole_number, code.split())
+    if found := [n for n in numbers if n is not None and 400 <= n < 600]:
         return found[0]
     fitting = (status for pattern, status in _STATUS_OF if pattern.search(code))
     return next(fitting, 500)

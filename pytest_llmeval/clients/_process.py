@@ -7,6 +7,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from pytest_llmeval.types import whole_number
+
 __all__ = ["forget_old", "is_alive"]
 
 
@@ -16,7 +18,7 @@ def is_alive(process: int) -> bool:
         return _is_alive_on_windows(process)
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         return True
@@ -44,7 +46,7 @@ def forget_old(home: Path, kind: str) -> None:
         kind: The first word of their names; the second is the id of the process.
     """
     for path in home.glob(f"{kind}-*"):
-        owner = path.name.split("-")[1]
-        if not owner.isdecimal() or not is_alive(int(owner)):
+        owner = whole_number(path.name.split("-")[1])
+        if owner is None or not is_alive(owner):
             with suppress(OSError):
                 path.unlink(missing_ok=True)

@@ -12,6 +12,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pytest_llmeval.clients._values import mapping_of, mappings_in
+from pytest_llmeval.types import as_text
+
 __all__ = ["BrokenStreamError", "joined"]
 
 #: Texts of which each piece has a part.
@@ -53,7 +56,7 @@ def joined(content: bytes) -> Mapping[str, Any]:
         raise BrokenStreamError(message)
     if choice.get("finish_reason") is None:
         text = (choice.get("message") or {}).get("content") or choice.get("text") or ""
-        shown = f"it ends {text[-60:]!r}" if text else "nothing of it was text"
+        shown = f"it ends {as_text(text)[-60:]!r}" if text else "nothing of it was text"
         message = (
             f"the stream broke off: none of its {count} pieces says why the model "
             f"stopped; {shown}"
@@ -124,13 +127,11 @@ def _add_message(message: dict[str, Any], delta: Mapping[str, Any]) -> None:
     for key, value in delta.items():
         if key in _GROWING:
             message[key] = _grown(message.get(key), value)
-        elif key == "tool_calls" and isinstance(value, list):
-            calls = message.setdefault("tool_calls", [])
-            for call in value:
-                if isinstance(call, Mapping):
-                    _add_call(calls, call)
-        elif key == "function_call" and isinstance(value, Mapping):
-            _add_function(message.setdefault("function_call", {}), value)
+        elif key == "tool_calls":
+            for call in mappings_in(value):
+                _add_call(message.setdefault("tool_calls", []), call)
+        elif key == "function_call":
+            _add_function(message.setdefault("function_call", {}), mapping_of(value))
         elif value is not None:
             message[key] = value
 
@@ -161,8 +162,8 @@ def _add_call(calls: list[dict[str, Any]], part: Mapping[str, Any]) -> None:
         calls += same
     call = same[-1]
     for key, value in part.items():
-        if key in ("function", "custom") and isinstance(value, Mapping):
-            _add_function(call.setdefault(key, {}), value)
+        if key in ("function", "custom"):
+            _add_function(call.setdefault(key, {}), mapping_of(value))
         elif value is not None and key != "index":
             call[key] = value
 
@@ -170,7 +171,7 @@ def _add_call(calls: list[dict[str, Any]], part: Mapping[str, Any]) -> None:
 def _add_function(function: dict[str, Any], part: Mapping[str, Any]) -> None:
     for key, value in part.items():
         if key in ("arguments", "input") and isinstance(value, str):
-            function[key] = function.get(key, "") + value
+            function[key] = as_text(function.get(key)) + value
         elif value:
             function[key] = value
 
@@ -178,6 +179,7 @@ def _add_function(function: dict[str, Any], part: Mapping[str, Any]) -> None:
 def _add_lists(found: dict[str, Any], part: Mapping[str, Any]) -> None:
     for key, value in part.items():
         if isinstance(value, list):
-            found[key] = [*(found.get(key) or []), *value]
+            before = found.get(key)
+            found[key] = [*(before if isinstance(before, list) else []), *value]
         else:
             found.setdefault(key, value)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pytest_llmeval.types import whole_number
+
 __all__ = [
     "at_path",
     "count_of",
@@ -83,7 +85,9 @@ def what_is_there(value: Any, path: str) -> str:
 def _step(value: Any, part: str) -> Any:
     if isinstance(value, Mapping):
         return value.get(part)
-    if isinstance(value, list | tuple) and part.removeprefix("-").isdecimal():
-        index = int(part)
-        return value[index] if -len(value) <= index < len(value) else None
+    if isinstance(value, list | tuple):
+        place = whole_number(part.removeprefix("-"))
+        index = place if place is None or part[0] != "-" else -place
+        if index is not None and -len(value) <= index < len(value):
+            return value[index]
     return None

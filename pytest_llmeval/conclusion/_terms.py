@@ -49,10 +49,15 @@ class Terms:
             UserError: The baseline is not whole.
             TypeError: There is something else in it.
         """
-        baseline = data.get("baseline")
+        baseline, require = data.get("baseline"), data.get("require")
+        if isinstance(require, str) and require != "all":
+            message = f"require is {require!r:.60}"
+            raise TypeError(message)
         parts = {
             "gates": tuple(data.get("gates", ())),
-            "baseline": baseline and Baseline.from_json(baseline, shown),
+            "baseline": None
+            if baseline is None
+            else Baseline.from_json(baseline, shown),
         }
         return cls(**{**data, **parts})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -40,10 +41,11 @@ def find_files(
     given = path.as_posix() if isinstance(path, PurePath) else path
     start = base if base is not None else Path()
     target = start / given
-    if glob.has_magic(given) and not target.exists():
+    # Not Path.exists, which raises for a name that no file can have.
+    if glob.has_magic(given) and not os.path.exists(target):
         return _matches(given, start, root)
     inside(target, root, shown=given, error=DatasetError)
-    if target.is_dir():
+    if os.path.isdir(target):
         message = (
             f"{given!r} is a folder: give a file, or a glob such as "
             f"{given.rstrip('/') or '.'}/*.jsonl{folder_listing(target)}"
@@ -57,7 +59,7 @@ def _matches(pattern: str, start: Path, root: Path | None) -> list[DataFile]:
     found = sorted(
         PurePath(match)
         for match in glob.glob(pattern, root_dir=start, recursive=True)
-        if (start / match).is_file()
+        if os.path.isfile(start / match)
     )
     if not found:
         folder = _plain_start(pattern, start)

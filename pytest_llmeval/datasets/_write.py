@@ -173,7 +173,8 @@ def _cell(value: Any, place: str) -> str:
 
 
 def _quoted(cell: str) -> str:
-    if re.search(r'[",;\t\r\n]|^\s|\s$', cell):
+    # A byte-order mark at the start of the file would be taken for the file's own.
+    if re.search(r'[",;\t\r\n]|^[\s\ufeff]|\s$', cell):
         return '"' + cell.replace('"', '""') + '"'
     return cell
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from pytest_llmeval import calibration
 from pytest_llmeval.errors import ConfigError, did_you_mean, percent_hint
-from pytest_llmeval.types import TOLERANCE
+from pytest_llmeval.types import TOLERANCE, whole_number
 
 __all__ = [
     "QUANTITIES",
@@ -73,14 +73,14 @@ def estimate_of(name: str) -> Estimate | None:
     match = _ESTIMATE.fullmatch(name)
     if match is None:
         return None
-    k = match["k"]
-    if not (k.isascii() and k.isdigit() and int(k)):
+    k = whole_number(match["k"])
+    if not k:
         message = (
-            f"{name!r} is about a number of samples, such as 'pass@2' (one of two "
-            f"passes) or 'pass^3' (all of three do), and {k!r} is none"
+            f"{name!r:.80} is about a number of samples, such as 'pass@2' (one of two "
+            f"passes) or 'pass^3' (all of three do), and {match['k']!r:.60} is none"
         )
         raise ConfigError(message)
-    return Estimate(of_all=match["form"] == "^", k=int(k))
+    return Estimate(of_all=match["form"] == "^", k=k)
 
 
 def parse_gate(text: Any) -> Gate:

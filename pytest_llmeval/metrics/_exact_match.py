@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from string import digits, punctuation
 from typing import Any, Final
@@ -46,9 +46,12 @@ def exact_match(
     Raises:
         ConfigError: A pattern can't be compiled.
     """
-    given = (
+    given: Any = (
         [regexes_to_ignore] if isinstance(regexes_to_ignore, str) else regexes_to_ignore
     )
+    if not isinstance(given, Iterable):
+        message = f"regexes_to_ignore is a list of patterns, not {given!r:.60}"
+        raise ConfigError(message)
     patterns = [_compiled(pattern) for pattern in given]
     gone = (punctuation if ignore_punctuation else "") + (
         digits if ignore_numbers else ""

@@ -6,6 +6,8 @@ import logging
 
 import pytest
 
+from pytest_llmeval.types import whole_number
+
 __all__ = ["ends_early", "in_the_way", "is_wanted", "log_level"]
 
 
@@ -47,4 +49,4 @@ def log_level(config: pytest.Config) -> int | None:
     level = logging.getLevelName(str(value).upper())
     if isinstance(level, int):
         return level
-    return int(value) if value and str(value).isdigit() else None
+    return whole_number(str(value))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_llmeval.errors import ConfigError, did_you_mean
+from pytest_llmeval.types import whole_number
 
 __all__ = [
     "budget",
@@ -47,10 +48,13 @@ def count(name: str, value: str | None, *, least: int = 0) -> int | None:
     """
     if value is None:
         return None
-    if not (value.isascii() and value.isdigit()) or int(value) < least:
-        message = f"--llmeval-{name} is a whole number from {least} up, not {value!r}"
+    number = whole_number(value)
+    if number is None or number < least:
+        message = (
+            f"--llmeval-{name} is a whole number from {least} up, not {value!r:.80}"
+        )
         raise ConfigError(message)
-    return int(value)
+    return number
 
 
 def limit(value: str | None) -> int | float | None:

@@ -86,9 +86,13 @@ class Answer:
             KeyError: A part is missing.
             TypeError: A part is not what it should be.
         """
+        sample = data["sample"]
+        if not isinstance(sample, int):
+            message = f"sample is {sample!r:.60}"
+            raise TypeError(message)
         answer = cls(
             request=dict(data["request"]),
-            sample=int(data["sample"]),
+            sample=sample,
             response=data.get("response"),
             error=data.get("error"),
             cause=data.get("cause"),

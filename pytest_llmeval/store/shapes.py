@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any, Final
 
-__all__ = ["CASE", "FOOTER", "HEADER", "STANDING", "misfit"]
+__all__ = ["BASELINE", "CASE", "FOOTER", "HEADER", "STANDING", "misfit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,8 @@ _OBJECT: Final = _Map(object)
 
 # A mapping gives the shape of keys; one that is not there is the reader's affair.
 _RESPONSE: Final = _Whole(
-    {"text": _TEXT, "origin": _TEXT},
+    dict.fromkeys(("text", "origin", "provider"), _TEXT),
     {
-        "provider": _TEXT,
         **dict.fromkeys(("model", "system_fingerprint", "finish_reason"), _SOME_TEXT),
         **dict.fromkeys(("refusal", "reasoning"), _SOME_TEXT),
         **dict.fromkeys(("cost", "latency_seconds"), _SOME_NUMBER),
@@ -132,6 +131,7 @@ STANDING: Final = {
         },
     ),
 }
+BASELINE: Final = {"commit": _SOME_TEXT, "dirty": (bool, NoneType)}
 HEADER: Final = {
     **dict.fromkeys(("arguments", "generators"), _List(_TEXT)),
     **dict.fromkeys(("started", "mode"), _TEXT),

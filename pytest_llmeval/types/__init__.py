@@ -43,6 +43,7 @@ from pytest_llmeval.types._text import (
     as_text,
     clean_json,
     clean_text,
+    whole_number,
 )
 from pytest_llmeval.types._vector import packed_vector, unpacked_vector
 
@@ -85,4 +86,5 @@ __all__ = [
     "total_cost",
     "total_usage",
     "unpacked_vector",
+    "whole_number",
 ]

@@ -48,6 +48,16 @@ def as_text(value: object) -> str:
     return str(value)
 
 
+def whole_number(text: str) -> int | None:
+    """Return the number that ASCII digits write, None for another text.
+
+    So is one of more digits than any count or line has: Python refuses to read
+    thousands of them.
+    """
+    is_one = text.isascii() and text.isdecimal() and len(text) <= 18
+    return int(text) if is_one else None
+
+
 def clean_text(text: str) -> str:
     """Return `text` with lone surrogates written as escapes, so UTF-8 can hold it."""
     if text.isascii():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Final
 
-from pytest_llmeval.tasks.lm_eval._docs import Docs, Row
+from pytest_llmeval.tasks.lm_eval._docs import Docs, Row, choice_at
 
 __all__ = ["SEED", "Contexts", "Shots", "Turn", "as_messages", "as_text"]
 
@@ -139,11 +139,11 @@ class Contexts:
         text, target = docs.text(row), docs.target(row)
         choices, prefix = docs.choices(row), docs.prefix(row)
         if choices and isinstance(text, int):
-            text, choices = choices[text], []
+            text, choices = choice_at(choices, text), []
         if isinstance(target, list):
             target = target[0] if target else ""
         if choices and isinstance(target, int):
-            target = choices[target]
+            target = choice_at(choices, target)
         has_answer = target is not None and target != ""
         is_apart = _needs_delimiter(str(text), prefix) if prefix else has_answer
         delimiter = shots.target_delimiter if is_apart else ""

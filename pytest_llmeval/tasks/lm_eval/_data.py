@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -44,14 +45,14 @@ class Splits:
         self._folder = folder
         self._root = root
         builder = keys.data.get("dataset_path")
-        if builder not in _BUILDERS:
+        if not isinstance(builder, str) or builder not in _BUILDERS:
             message = (
                 f"dataset_path {builder!r} is not local, and nothing is fetched from a "
                 f"hub: save its rows beside this file, and say dataset_path: json and "
                 f"dataset_kwargs: {{data_files: {{test: rows.jsonl}}}} (or csv, text, parquet)"
             )
             raise keys.fail(message, "dataset_path")
-        self._builder: str = builder
+        self._builder = builder
         self._files = self._data_files()
         self._read: dict[str, Dataset] = {}
         self.shown: dict[str, str] = {}
@@ -64,7 +65,7 @@ class Splits:
             ConfigError: There is no such split, or its file can't be read.
         """
         name = keys.data[key]
-        if name not in self._files:
+        if not isinstance(name, str) or name not in self._files:
             message = (
                 f"{key}: there is no split {name!r}"
                 f"{did_you_mean(str(name), self._files)}; splits: "
@@ -91,10 +92,16 @@ class Splits:
         files = given["data_files"]
         if not isinstance(files, Mapping):
             files = {"train": files}
-        return {
-            str(split): [one] if isinstance(one, str) else list(one)
-            for split, one in files.items()
-        }
+        return {str(split): self._listed(split, one) for split, one in files.items()}
+
+    def _listed(self, split: Any, given: Any) -> list[str]:
+        """Return the files of a split."""
+        files = [given] if isinstance(given, str) else given
+        is_list = isinstance(files, list) and files
+        if not is_list or not all(isinstance(one, str) for one in files):
+            message = f"data_files: {split!r} is a file or a list, not {given!r:.60}"
+            raise self._keys.fail(message, "dataset_kwargs")
+        return list(files)
 
     def _dataset(self, name: str) -> Dataset:
         found: list[tuple[int, dict[str, Any]]] = []
@@ -109,11 +116,12 @@ class Splits:
         return Dataset(rows, [line for line, _ in found])
 
     def _located(self, file: str) -> tuple[Path, str]:
-        if "://" in str(file):
+        if "://" in file:
             message = f"{file!r} is no local path, and nothing is fetched"
             raise DatasetError(message)
-        path = self._folder / str(file)
-        if not path.exists() and (self._root / file).exists():
+        path = self._folder / file
+        # Not Path.exists, which raises for a name that no file can have.
+        if not os.path.exists(path) and os.path.exists(self._root / file):
             path = self._root / file
         shown = shown_path(path, self._root)
         inside(path, self._root, shown=shown, error=DatasetError)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_llmeval.config import plain
@@ -11,8 +11,9 @@ from pytest_llmeval.errors import ConfigError, TemplateError, UserError
 from pytest_llmeval.tasks._task import FunctionName
 from pytest_llmeval.tasks.lm_eval._functions import Functions
 from pytest_llmeval.tasks.lm_eval._jinja import JinjaText
+from pytest_llmeval.types import whole_number
 
-__all__ = ["Docs", "Row", "reader"]
+__all__ = ["Docs", "Row", "choice_at", "reader"]
 
 Row = Mapping[str, Any]
 _Read = Callable[[Row], Any]
@@ -107,21 +108,19 @@ class Docs:
     def text(self, row: Row) -> Any:
         """Return a row's text; the index of a choice where it is one."""
         value = "" if self._text is None else self._text(row)
-        if (
-            isinstance(value, str)
-            and value.isdigit()
-            and self._is_template("text", row)
-        ):
-            return int(value) if self.has_choices else value
-        return value
+        is_text = isinstance(value, str) and self._is_template("text", row)
+        if not (is_text and self.has_choices):
+            return value
+        number = whole_number(value)
+        return value if number is None else number
 
     def target(self, row: Row) -> Any:
         """Return what is expected: a text, a list of texts, or the index of a choice."""
         value = "" if self._target is None else self._target(row)
         if not isinstance(value, str) or not self._is_template("target", row):
             return value
-        if value.isdigit() and self.has_choices:
-            return int(value)
+        if self.has_choices and (number := whole_number(value)) is not None:
+            return number
         if value.startswith("[") and value.endswith("]"):
             return value if self._is_text_of_row(row) else _literal(value)
         return value
@@ -158,6 +157,18 @@ class Docs:
         """Return whether a value was rendered, and is not a column or a function's."""
         given = self._given.get(f"doc_to_{name}")
         return isinstance(given, str) and given not in row
+
+
+def choice_at(choices: Sequence[str], index: int) -> str:
+    """Return the choice that a text or a target names by its place.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    if not 0 <= index < len(choices):
+        message = f"doc_to_target is {index}, and there are {len(choices)} choices"
+        raise ConfigError(message)
+    return choices[index]
 
 
 def _literal(text: str) -> Any:

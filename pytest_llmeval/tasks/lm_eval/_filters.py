@@ -101,7 +101,7 @@ def _step(entry: Any, functions: Functions) -> _Step:
         if not isinstance(given, FunctionName) or len(options) > 1:
             raise ConfigError("custom needs filter_fn: !function module.name, alone")
         return _own_function(functions.resolved(given), repr(given))
-    if name not in _MAKERS:
+    if not isinstance(name, str) or name not in _MAKERS:
         known = [*_MAKERS, "custom"]
         message = (
             f"there is no filter {name!r}{did_you_mean(str(name), known)}; there are: "

@@ -233,6 +233,8 @@ def _gates(
     own = metadata.get("llmeval") if isinstance(metadata, Mapping) else None
     if own is None:
         return ()
+    if not isinstance(own, Mapping):
+        raise keys.fail(f"metadata.llmeval is a mapping, not {own!r:.60}", "metadata")
     section = Section(data=own, what="metadata.llmeval", shown=keys.top.shown)
     section.only(("gate",))
     try:

@@ -65,7 +65,10 @@ def _merged(top: Section, path: Path, root: Path, above: tuple[Path, ...]) -> Ke
     data: dict[str, Any] = {}
     origins: dict[str, Section] = {}
     for name in _names(top):
-        target = (path.parent / name).resolve()
+        try:
+            target = (path.parent / name).resolve()
+        except (OSError, ValueError) as exc:
+            raise top.fail(f"include: {name!r:.80}: {exc}", "include") from exc
         if target in (*above, path):
             raise top.fail(f"include: {name!r} includes this file again", "include")
         try:

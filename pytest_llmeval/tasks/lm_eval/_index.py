@@ -86,7 +86,8 @@ class TaskIndex:
 
 def _tags(keys: Keys | None) -> Iterable[str]:
     tag = keys.data.get("tag") if keys and "group" not in keys.data else None
-    return [tag] if isinstance(tag, str) else tag or ()
+    # What is neither is refused where that file is collected.
+    return [tag] if isinstance(tag, str) else tag if isinstance(tag, list) else ()
 
 
 def _files(place: Path) -> Iterator[Path]:

@@ -14,7 +14,7 @@ from pytest_llmeval.tasks.lm_eval._context import (
     as_text,
 )
 from pytest_llmeval.tasks.lm_eval._dataset import Dataset
-from pytest_llmeval.tasks.lm_eval._docs import Docs, Row
+from pytest_llmeval.tasks.lm_eval._docs import Docs, Row, choice_at
 from pytest_llmeval.tasks.lm_eval._include import Keys
 from pytest_llmeval.tasks.lm_eval._plan import Plan
 from pytest_llmeval.types import Case, Source
@@ -51,7 +51,7 @@ class Planner:
         gold = self.docs.target(row)
         choices = self.docs.choices(row)
         if choices and isinstance(gold, int):
-            gold = _at(choices, gold)
+            gold = choice_at(choices, gold)
         if not isinstance(gold, list):
             gold = str(gold)
         messages = self.chat and as_messages(turns, one_each=self.chat == "turns")
@@ -84,6 +84,8 @@ class Planner:
             )
         context = as_text([*before, *self.contexts.question(row)])
         golds = target if isinstance(target, list) else [target]
+        if not golds:
+            raise ConfigError("doc_to_target is an empty list, and no choice is right")
         return Plan(
             row=row,
             contexts=(context,) * len(choices),
@@ -95,22 +97,15 @@ class Planner:
 
 
 def _position(choices: Sequence[str], gold: Any) -> int:
-    if isinstance(gold, bool | float) and gold == int(gold):
+    if isinstance(gold, bool) or (isinstance(gold, float) and gold.is_integer()):
         gold = int(gold)
     if isinstance(gold, int):
-        _at(choices, gold)
+        choice_at(choices, gold)
         return gold
     if gold in choices:
         return choices.index(gold)
     message = f"doc_to_target is {gold!r:.60}, which is none of the choices: {choices}"
     raise ConfigError(message)
-
-
-def _at(choices: Sequence[str], index: int) -> str:
-    if not 0 <= index < len(choices):
-        message = f"doc_to_target is {index}, and there are {len(choices)} choices"
-        raise ConfigError(message)
-    return choices[index]
 
 
 def cases_of(
@@ -146,7 +141,7 @@ def cases_of(
             Case(
                 id=name,
                 is_numbered=name not in {str(row.get("id"))},
-                input=plan.contexts[0] or plan.continuations[0],
+                input=plan.contexts[0] or "".join(plan.continuations[:1]),
                 expected=plan.gold if isinstance(plan.gold, str | list) else None,
                 fields=row,
                 tags=tags,

@@ -7,22 +7,21 @@ tests/unit/test_fuzz_files.py tests/unit/test_fuzz_texts.py`` looks longer and e
 from __future__ import annotations
 
 import copy
-import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-__all__ = ["IS_LONG", "JSON", "as_json", "changed_json", "damaged", "fuzz"]
+__all__ = ["IS_LONG", "JSON", "TOKENS", "changed_json", "damaged", "fuzz"]
 
 _EXAMPLES = int(os.environ.get("LLMEVAL_FUZZ", "0"))
 #: Whether time does not matter.
 IS_LONG = _EXAMPLES > 0
 
 #: What has broken readers elsewhere.
-_TOKENS = [
+TOKENS = [
     *(b"\x00", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\r", b"\n"),
     *(b"\xc2\x85", b"\xe2\x80\xa8", b"\x1b[2J", b"\xe2\x80\xae", b"\xf0\x9f\x98\x80"),
     *(
@@ -70,6 +69,14 @@ _SCALARS = (
         ["", "\ud800", "\x00", "\x1b]0;x\x07", "{{ 7*7 }}", "1e999", "../x"]
     )
 )
+#: What keys of files are given that expect something else.
+_ODD: st.SearchStrategy[Any] = st.sampled_from(
+    [
+        *(5, -1, 0, 1.5, True, None, "", "[", "{{", "../x", "/", "a\nb", "\ud800"),
+        *(10**30, "1" * 5000, "²", "x" * 300, [1], [[]], [None], [{"a": []}]),
+        *({"a": 1}, {"5": None}, ["a", "a"]),
+    ]
+).map(copy.deepcopy)  # what is drawn may be changed further
 #: Any JSON value, small.
 JSON = st.recursive(
     _SCALARS,
@@ -88,7 +95,7 @@ def damaged(draw: st.DrawFn, seeds: Sequence[bytes]) -> bytes:
     for _ in range(draw(st.integers(1, 3))):
         start = draw(st.integers(0, len(data)))
         end = min(len(data), start + draw(st.sampled_from([0, 0, 1, 2, 9, 80, 10**6])))
-        put = draw(st.sampled_from(_TOKENS) | st.binary(max_size=6))
+        put = draw(st.sampled_from(TOKENS) | st.binary(max_size=6))
         kind = draw(st.sampled_from(["put", "take", "twice", "swap"]))
         if kind == "put":
             data = data[:start] + put + data[end:]
@@ -114,21 +121,30 @@ def changed_json(draw: st.DrawFn, seeds: Sequence[Any]) -> Any:
 
 
 def _changed(draw: st.DrawFn, value: Any) -> Any:
-    is_inner = isinstance(value, dict | list) and value
-    if not is_inner or not draw(st.integers(0, 5)):
-        return draw(JSON)
-    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
-    key = draw(st.sampled_from(keys))
-    kind = draw(st.integers(0, 5))
+    """Return a value of which one part, wherever it stands, is another."""
+    place = draw(st.sampled_from(list(_places(value))))
+    if not place:
+        return draw(_ODD | JSON)
+    inner = value
+    for key in place[:-1]:
+        inner = inner[key]
+    key = place[-1]
+    kind = draw(st.integers(0, 6))
     if kind == 0:
-        del value[key]
-    elif kind == 1 and isinstance(value, dict):
-        value[draw(st.text(max_size=8))] = value.pop(key)
+        del inner[key]
+    elif kind == 1 and isinstance(inner, dict):
+        inner[draw(st.text(max_size=8))] = inner.pop(key)
     else:
-        value[key] = _changed(draw, value[key])
+        inner[key] = draw(_ODD | _ODD | JSON)
     return value
 
 
-def as_json(value: Any) -> bytes:
-    """Return a JSON text as other writers write it: lone surrogates escaped."""
-    return json.dumps(value).encode()
+def _places(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the ways to all parts of a value."""
+    yield before
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _places(inner, (*before, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _places(inner, (*before, index))
