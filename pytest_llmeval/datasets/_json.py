@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from sys import intern
 from typing import Any
 
 from pytest_llmeval.config.yamlfile import written_number
@@ -38,7 +39,8 @@ def _no_constant(name: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
+    # The rows of a dataset have the same keys.
+    found = {intern(name): value for name, value in pairs}
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         doubled = next(name for name in names if names.count(name) > 1)

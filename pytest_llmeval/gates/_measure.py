@@ -35,7 +35,7 @@ def measure(name: str, records: Sequence[Record]) -> Measured:
         return _pass_rate(records)
     if (estimate := estimate_of(name)) is not None:
         return measured_estimate(name, estimate, records)
-    calls = [call for r in records for s in r.samples for call in s["calls"]]
+    calls = (call for r in records for s in r.samples for call in s["calls"])
     if name in {"cost", "tokens"}:
         return _sum(name, calls)
     if name in {"p50_seconds", "p95_seconds"}:

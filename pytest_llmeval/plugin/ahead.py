@@ -34,7 +34,10 @@ __all__ = ["Ahead"]
 #: How many times the width may have begun, or be about to, and not be collected: enough
 #: to go on while the case whose turn it is waits for a server that says "in a second".
 _LEAD: Final = 16
-_SECONDS = pytest.StashKey[float]()
+#: More than these pytest can't collect in that time, and each holds a reply.
+_MOST: Final = 640
+#: Of a wide test so many times the width, all the same.
+_LEAST: Final = 4
 _ALONE = pytest.StashKey[str]()
 
 
@@ -54,6 +57,8 @@ class Ahead:
         self._groups: dict[tuple[int, str | None], Group | None] = {}
         self._in_turn: pytest.Item | None = None
         """What runs in its own turn though it might run ahead."""
+        self._seconds: float | None = None
+        """How long the bodies took of the item that was collected last."""
         self._upcoming: Upcoming | None = None
         self._waiting = Waiting(run.config)
         self._tally = Tally()
@@ -150,9 +155,8 @@ class Ahead:
             group = self._group(item)
             if group is not None:
                 group.pace.note(call.duration)
-        if call.when == "call" and _SECONDS in item.stash:
-            report.duration = item.stash[_SECONDS]
-            del item.stash[_SECONDS]
+        if call.when == "call" and self._seconds is not None:
+            report.duration, self._seconds = self._seconds, None
         return report
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -248,7 +252,7 @@ class Ahead:
         if ends_early(item.config):
             failed = any(one.samples.has_failed for one in self._begun.by_item.values())
             return 0 if failed else group.width - 1
-        return group.width * _LEAD
+        return max(min(group.width * _LEAD, _MOST), group.width * _LEAST)
 
     def _collect(self, item: Evaluation, started: Bodies) -> bool:
         """Wait for an item's bodies, and let it end as they did."""
@@ -266,7 +270,7 @@ class Ahead:
             self._tally.take(sample)
         for body in started.bodies:
             self._routes.replay(body.pieces)
-        item.stash[_SECONDS] = sum(outcome.seconds for outcome in outcomes)
+        self._seconds = sum(outcome.seconds for outcome in outcomes)
         for outcome in outcomes:
             if outcome.exception is not None and ends_run(outcome.exception):
                 raise outcome.exception

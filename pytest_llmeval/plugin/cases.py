@@ -18,28 +18,21 @@ from pytest_llmeval.types import Case, Check, Record, Sample, as_text
 
 __all__ = [
     "case_run",
-    "forget_run",
     "pinned_of",
     "record_of",
 ]
 
 _SHOWN = 40
-_RUN = pytest.StashKey[CaseRun]()
 #: What of a row a reader of a report sees.
 _READ = ("input", "expected", "context")
 
 
 def case_run(item: pytest.Item, runtime: Runtime) -> CaseRun:
     """Return the case an item is about to run; kept until the item is done."""
-    if _RUN not in item.stash:
-        item.stash[_RUN] = _new_run(item, runtime)
-    return item.stash[_RUN]
-
-
-def forget_run(item: pytest.Item) -> None:
-    """Let go of what was kept of an item that is done."""
-    if _RUN in item.stash:
-        del item.stash[_RUN]
+    found = runtime.cases.get(item)
+    if found is None:
+        found = runtime.cases[item] = _new_run(item, runtime)
+    return found
 
 
 def _new_run(item: pytest.Item, runtime: Runtime) -> CaseRun:

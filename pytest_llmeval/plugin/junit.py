@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from pytest_llmeval.diffs import printable
@@ -40,8 +41,8 @@ def junit_properties(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         # One body has one value for each name; of a repeated case they all stand.
         for check in sample["checks"]:
             value = "unscored" if check["value"] is None else str(check["value"])
-            # pytest makes the value fit for XML, but not the name.
-            yield f"{_SCORE}{printable(check['name'])}", value
+            # pytest makes the value fit for XML, but not the name. It keeps all of them.
+            yield intern(f"{_SCORE}{printable(check['name'])}"), intern(value)
     if record["status"] == "unscored":
         yield "llmeval_status", "unscored"
 

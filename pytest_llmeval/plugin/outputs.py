@@ -18,6 +18,7 @@ import pytest
 from pytest_llmeval.conclusion import Aggregates, KeptRun, save_baseline
 from pytest_llmeval.plugin.failures import Failures
 from pytest_llmeval.plugin.github import append_summary
+from pytest_llmeval.plugin.loads import Loads
 from pytest_llmeval.plugin.notes import alone_lines
 from pytest_llmeval.plugin.recordings import RecordingWriter, drops_unused
 from pytest_llmeval.plugin.resuming import Progress
@@ -58,6 +59,7 @@ class Outputs:
         self._samples = SampleLog()
         self._failures = Failures(run.config, runtime)
         self._begun: dict[str, Mapping[str, Any]] = {}
+        self._loads = Loads()
         self._aggregates = Aggregates()
         self._journal: Journal | None = None
         self._bars = run.bars
@@ -69,6 +71,7 @@ class Outputs:
     def take(self, report: Any) -> None:
         """Keep what a report carries; one without a record carries nothing."""
         self._note_crash(report)
+        self._loads.note(report)
         if (reason := getattr(report, "llmeval_alone", None)) is not None:
             self.alone[report.nodeid.partition("[")[0].partition("::")[2]] = reason
         data: Mapping[str, Any] | None = getattr(report, "llmeval", None)
@@ -84,6 +87,11 @@ class Outputs:
         self.progress.add(record.nodeid, getattr(report, "llmeval_resumed", None))
         self._keep(record, data)
 
+    def done(self, nodeid: str) -> None:
+        """Let go of what is not needed of a case whose every report was seen by all."""
+        self._begun.pop(nodeid, None)
+        self._loads.take_off(nodeid)
+
     def keep(self, record: Record) -> None:
         """Keep the record of a case that no report was made of."""
         self._keep(record, self._runtime.redactor.redact(record.to_json()))
@@ -95,6 +103,12 @@ class Outputs:
             needed = self._resumed.paths if self._resumed else frozenset()
             self._journal = Journal.open(home, self._kept().header(), needed=needed)
         self._journal.append(data)
+        self.records[record.nodeid] = self._journal.kept(record)
+
+    def close(self) -> None:
+        """Let go of what records are read from."""
+        if self._journal is not None:
+            self._journal.forget()
 
     def begun(self) -> list[Record]:
         """Return, as workers had begun them, the cases that have not ended."""

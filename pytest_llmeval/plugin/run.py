@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Generator
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from pytest_llmeval.plugin.attach import attach
 from pytest_llmeval.plugin.bars import Bars
 from pytest_llmeval.plugin.bodies import warn_if_unchecked
 from pytest_llmeval.plugin.calibrating import Calibrating
-from pytest_llmeval.plugin.cases import case_run, forget_run, record_of
+from pytest_llmeval.plugin.cases import case_run, record_of
 from pytest_llmeval.plugin.circumstances import is_wanted
 from pytest_llmeval.plugin.earlier import rescored_of, resumed_of
 from pytest_llmeval.plugin.ending import Ending
@@ -43,9 +44,16 @@ from pytest_llmeval.recorder import begin, end
 __all__ = ["Run", "run_of"]
 
 _KEY = pytest.StashKey["Run"]()
-_SAMPLES = pytest.StashKey[Samples]()
-_IN_BODY = pytest.StashKey[bool]()
-_PARTS = pytest.StashKey[list[Outcome]]()
+
+
+@dataclass(slots=True)
+class _Turn:
+    """The case whose item runs."""
+
+    samples: Samples
+    parts: list[Outcome] = field(default_factory=list)
+    """Of what was reported from within its body."""
+    is_in_body: bool = False
 
 
 class Run:
@@ -69,6 +77,8 @@ class Run:
         self.outlived = Outlived()
         self.stopped = Stopped(self)
         self.runtime.facades.on_asked = self.outlived.note
+        self._turns: dict[pytest.Item, _Turn] = {}
+        """Not in the items' stashes, which pytest keeps to the end."""
 
     # --- a case runs -----------------------------------------------------------------
 
@@ -80,21 +90,20 @@ class Run:
         try:
             return (yield)
         except BaseException:
-            if (samples := item.stash.get(_SAMPLES, None)) is not None:
-                self.stopped.hold(samples)
+            if (turn := self._turns.get(item)) is not None:
+                self.stopped.hold(turn.samples)
             raise
         finally:
-            if _SAMPLES in item.stash:
+            if self._turns.pop(item, None) is not None:
                 end()
-                del item.stash[_SAMPLES]
-                forget_run(item)
+                self.runtime.cases.pop(item, None)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin a record; a rerun begins anew."""
         if item.get_closest_marker("llmeval") is not None:
-            item.stash[_PARTS] = []
-            samples = item.stash[_SAMPLES] = self.samples_for(item)
+            samples = self.samples_for(item)
+            self._turns[item] = _Turn(samples)
             samples.shown.is_in_setup = True
             self.outlived.begin(samples.shown)
             begin(samples.shown)
@@ -116,7 +125,7 @@ class Run:
 
     def samples_of(self, item: pytest.Item) -> Samples:
         """Return the record that an item's set-up began."""
-        return item.stash[_SAMPLES]
+        return self._turns[item].samples
 
     def conclude(self, item: pytest.Item, samples: Samples) -> BaseException | None:
         """Make the record of bodies that have run the item's own.
@@ -124,10 +133,10 @@ class Run:
         Returns:
             What the item ends with; None if it passes.
         """
-        begun = item.stash[_SAMPLES]
-        if samples is not begun:
-            samples.follow(begun)
-            item.stash[_SAMPLES] = samples
+        turn = self._turns[item]
+        if samples is not turn.samples:
+            samples.follow(turn.samples)
+            turn.samples = samples
         error = samples.conclude()
         begin(samples.shown)
         return error
@@ -138,11 +147,12 @@ class Run:
     ) -> Generator[None, Any, Any]:
         """Put the case's record on its report."""
         report: pytest.TestReport = yield
-        samples = item.stash.get(_SAMPLES, None)
-        if samples is None:
+        turn = self._turns.get(item)
+        if turn is None:
             if has_texts(report):
                 redact_report(report, self.runtime.redactor)
             return report
+        samples = turn.samples
         if call.when == "setup":
             samples.shown.is_in_setup = False
             self.questions.note_setup(samples)
@@ -159,11 +169,11 @@ class Run:
                 report.llmeval_selected = count  # type: ignore[attr-defined]
         error = call.excinfo.value if call.excinfo else None
         outcome = outcome_of(report, error)
-        if outcome is not None and item.stash.get(_IN_BODY, False):
+        if outcome is not None and turn.is_in_body:
             # Of a block of the subtests fixture: a part of the case, not the case.
-            item.stash[_PARTS].append(outcome)
+            turn.parts.append(outcome)
         elif outcome is not None:
-            outcome = with_parts(report, outcome, item.stash[_PARTS])
+            outcome = with_parts(report, outcome, turn.parts)
             if outcome.status == "not_run":
                 file, line, _ = report.location  # and not where we said so
                 report.longrepr = (file, (line or 0) + 1, f"Skipped: {outcome.reason}")
@@ -180,22 +190,24 @@ class Run:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Know whether the body is running when a report is made."""
-        item.stash[_IN_BODY] = True
+        if (turn := self._turns.get(item)) is None:
+            return (yield)
+        turn.is_in_body = True
         try:
             return (yield)
         finally:
-            item.stash[_IN_BODY] = False
+            turn.is_in_body = False
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(
         self, pyfuncitem: pytest.Function
     ) -> Generator[None, Any, Any]:
         """Warn, within the call, about a body that checked nothing."""
-        if (samples := pyfuncitem.stash.get(_SAMPLES, None)) is not None:
-            self.outlived.check(pyfuncitem, samples.run.plan)
+        if (turn := self._turns.get(pyfuncitem)) is None:
+            return (yield)
+        self.outlived.check(pyfuncitem, turn.samples.run.plan)
         result = yield
-        if _SAMPLES in pyfuncitem.stash:
-            warn_if_unchecked(pyfuncitem)
+        warn_if_unchecked(pyfuncitem)
         return result
 
     @pytest.hookimpl(tryfirst=True)
@@ -217,11 +229,17 @@ class Run:
             )
             self.outputs.take(report)
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Let go of the texts of a case that is done."""
+        self.outputs.done(nodeid)
+
     # --- the end ---------------------------------------------------------------------
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
-        """Close clients."""
+        """Close clients, and the journal that records are read from."""
         close_runtime(config)
+        self.outputs.close()
 
 
 def run_of(config: pytest.Config) -> Run:

@@ -33,6 +33,7 @@ from pytest_llmeval.plugin.places import Rerun, looked_at
 from pytest_llmeval.plugin.plans import Plans
 from pytest_llmeval.plugin.read_tasks import ReadTasks
 from pytest_llmeval.plugin.settings import Settings, settings_of
+from pytest_llmeval.recorder import CaseRun
 from pytest_llmeval.redact import Redactor
 from pytest_llmeval.store.answers import Answers
 
@@ -61,6 +62,8 @@ class Runtime:
         self.tasks = ReadTasks(config, self.settings)
         self.rerun = Rerun(config)
         self.facades = Facades(self)
+        self.cases: dict[pytest.Item, CaseRun] = {}
+        """What items are about to run, until they are done."""
 
     @cached_property
     def config(self) -> Config:

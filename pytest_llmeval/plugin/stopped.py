@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_llmeval.plugin.cases import forget_run, record_of
+from pytest_llmeval.plugin.cases import record_of
 from pytest_llmeval.plugin.outcomes import Outcome
 from pytest_llmeval.plugin.samples import Samples
 from pytest_llmeval.plugin.upcoming import evaluations
@@ -100,7 +100,7 @@ class Stopped:
         for item in evaluations(session):
             if item.nodeid not in self._run.outputs.records:
                 yield record_of(self._run.samples_for(item), _NOT_RUN, 0.0)
-                forget_run(item)
+                self._run.runtime.cases.pop(item, None)
 
 
 def _as_running(begun: Record) -> Record:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
+from pytest_llmeval.store.kept import KeptRecord, Lines
 from pytest_llmeval.store.lines import prepare_home, strict_json
 from pytest_llmeval.store.runs import FORMAT, run_files
 from pytest_llmeval.types import Record
@@ -31,6 +32,9 @@ class Journal:
         self.trouble: str | None = None
         """One sentence for the person at the terminal, None when all is well."""
         self._descriptor: int | None = None
+        self._lines: Lines | None = None
+        self._last = (0, 0)
+        """Start and size of the line that was written last."""
 
     @classmethod
     def open(
@@ -64,6 +68,20 @@ class Journal:
         """
         self._write({"kind": "case", **record})
 
+    def kept(self, record: Record) -> Record:
+        """Return a record that was just appended, to be read from here when needed.
+
+        One that could not be written is returned as it is.
+        """
+        if self._descriptor is None or self._lines is None:
+            return record
+        return KeptRecord.of(record, self._lines, *self._last)
+
+    def forget(self) -> None:
+        """Read nothing of it any more."""
+        if self._lines is not None:
+            self._lines.close()
+
     def close(self, footer: Mapping[str, Any]) -> None:
         """End the run: what is known only now goes into the footer."""
         self._write({"kind": "end", **footer})
@@ -81,6 +99,8 @@ class Journal:
         # Windows would turn each line feed into two characters.
         flags |= getattr(os, "O_BINARY", 0)
         self._descriptor = os.open(self.path, flags, 0o666)
+        # Now, and not when something is read: others may delete an old run's file.
+        self._lines = Lines(self.path)
         others = [path for path in run_files(self.path.parent) if path != self.path]
         for path in others[KEPT - 1 :]:
             if path not in needed:
@@ -91,6 +111,8 @@ class Journal:
         if self._descriptor is None:
             return
         line = f"{strict_json(data)}\n".encode()
+        # Before it is written: Ctrl-C may strike right after it.
+        self._last = (sum(self._last), len(line))
         try:
             written = os.write(self._descriptor, line)
             if written < len(line):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from sys import intern
 from typing import Any, Final, Literal, Protocol, Self
 
 from pytest_llmeval.types._messages import Prompt, Response, Sent
@@ -194,7 +195,7 @@ class Record:
     """How many samples were planned: fewer ran where these had decided."""
     min_sample_rate: float = 1.0
     """The share of them that had to pass."""
-    samples: tuple[Mapping[str, Any], ...] = ()
+    samples: Sequence[Mapping[str, Any]] = ()
 
     @property
     def row_key(self) -> tuple[Any, ...]:
@@ -204,7 +205,8 @@ class Record:
     @property
     def is_unstable(self) -> bool:
         """Whether the case passed although a sample of it failed."""
-        return self.status == "passed" and self.count("failed") > 0
+        is_repeated = self.repeat > 1
+        return is_repeated and self.status == "passed" and self.count("failed") > 0
 
     @property
     def is_whole(self) -> bool:
@@ -246,6 +248,7 @@ class Record:
             **{
                 **data,
                 "tags": tuple(data["tags"]),
+                "test": intern(data["test"]),  # many cases have it
                 "gates": tuple(data.get("gates", ())),
                 "fingerprints": Fingerprints(**data.get("fingerprints", {})),
                 "samples": tuple(data["samples"]),

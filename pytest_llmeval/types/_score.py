@@ -79,7 +79,8 @@ class Check:
     """How often cases are drawn anew for the standard error of the value over all of
     them; None where none is asked for."""
     score: Score | None = field(default=None, compare=False)
-    """Only within the process: the score, for the explanation of a failure."""
+    """Only within the process, and of a check that does not hold: the score, for the
+    explanation of the failure."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON types."""
@@ -162,13 +163,14 @@ class Score:
 
     def check(self, operator: str, bar: float, *, name: str | None = None) -> Check:
         """Return this score held against `bar`; an unscored one has passed=None."""
+        passed = None if self.value is None else self.holds(operator, bar)
         return Check(
             metric=self.metric,
             name=name or self.metric,
             value=self.value,
             operator=operator,
             threshold=float(bar),
-            passed=None if self.value is None else self.holds(operator, bar),
+            passed=passed,
             reason=self.reason,
             cause=self.cause,
             higher_is_better=self.higher_is_better,
@@ -178,7 +180,8 @@ class Score:
             response=self.details.get("response"),
             judge=self.details.get("record"),
             pool=self.pool,
-            score=self,
+            # It may hold the reply once more, in a form of its own.
+            score=None if passed else self,
         )
 
     def _compare(self, operator: str, bar: object) -> bool:

@@ -1,0 +1,50 @@
+"""What rides on the reports of a case is taken off them when the case is done.
+
+pytest keeps every report to the end of the session, and with it all that was put on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pytest_llmeval.types import BELOW
+
+__all__ = ["Loads"]
+
+#: How a case has ended whose texts are still shown, or kept to be looked into.
+_SHOWN: Final = BELOW | {"unscored"}
+
+
+class Loads:
+    """Knows the reports of the cases that are running."""
+
+    def __init__(self) -> None:
+        self._reports: dict[str, list[Any]] = {}
+        self._left: dict[str, dict[str, str]] = {}
+
+    def note(self, report: Any) -> None:
+        """Remember a report of a case that is not done."""
+        self._reports.setdefault(report.nodeid, []).append(report)
+
+    def take_off(self, nodeid: str) -> None:
+        """Leave a case's reports no more than its status, now that all have seen them.
+
+        Those of a case that did not pass stay whole.
+        """
+        reports = self._reports.pop(nodeid, [])
+        for report in reports:
+            # The phases have them of one item.
+            if report.keywords == reports[0].keywords:
+                report.keywords = reports[0].keywords
+            data = getattr(report, "llmeval", None)
+            if data is None or data["status"] not in _SHOWN:
+                self._strip(report, data)
+
+    def _strip(self, report: Any, data: Mapping[str, Any] | None) -> None:
+        if data is not None:
+            status = data["status"]
+            # One for all: nobody changes how a case ended that did not fail.
+            report.llmeval = self._left.setdefault(status, {"status": status})
+        for name in [name for name in vars(report) if name.startswith("llmeval_")]:
+            delattr(report, name)
