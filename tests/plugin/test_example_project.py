@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import QUIET
+
 ROOT = Path(__file__).parents[2]
 OUTCOMES = "7 failed, 107 passed, 1 xfailed, 2 unscored"
 #: Case and status of whatever does not pass; each is explained in the example's README.
@@ -66,7 +68,7 @@ def assert_outcomes(result: pytest.RunResult, outcomes: str = OUTCOMES) -> None:
 
 
 def test_it_runs_from_the_folder_above(example: pytest.Pytester) -> None:
-    result = example.runpytest_subprocess("-rfEx", "example_project")
+    result = example.runpytest_subprocess(*QUIET, "-rfEx", "example_project")
 
     assert_outcomes(result)
     bad = re.findall(
@@ -87,7 +89,7 @@ def test_it_runs_from_its_own_folder(
 ) -> None:
     monkeypatch.chdir(example.path / "example_project")
 
-    result = example.runpytest_subprocess(*options)
+    result = example.runpytest_inprocess(*QUIET, *options)
 
     assert_outcomes(result)
 
@@ -103,7 +105,9 @@ def test_the_guard_of_the_next_test_refuses_sockets(example: pytest.Pytester) ->
 
 @pytest.mark.usefixtures("without_sockets")
 def test_replay_opens_no_socket(example: pytest.Pytester) -> None:
-    result = example.runpytest_subprocess("example_project", "--llmeval-mode=replay")
+    result = example.runpytest_subprocess(
+        *QUIET, "example_project", "--llmeval-mode=replay"
+    )
 
     assert_outcomes(result)
     result.stdout.fnmatch_lines(["recorded 103 * column 26 *"])
@@ -117,7 +121,9 @@ def test_a_changed_prompt_leaves_that_case_alone_unscored(
     assert "bike repair??" in text
     path.write_text(text.replace("bike repair??", "bike repair?"), "utf-8")
 
-    result = example.runpytest_subprocess("example_project", "--llmeval-mode=replay")
+    result = example.runpytest_inprocess(
+        *QUIET, "example_project", "--llmeval-mode=replay"
+    )
 
     assert_outcomes(result, "7 failed, 106 passed, 1 xfailed, 3 unscored")
     result.stdout.fnmatch_lines(
