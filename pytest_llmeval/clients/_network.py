@@ -43,12 +43,9 @@ class Network(httpcore.AsyncNetworkBackend):
             httpcore.ConnectTimeout: There was none in time.
             httpcore.ConnectError: There is none, by the OSError it comes from.
         """
-        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(timeout):
-                _, stream = await loop.create_connection(
-                    _Stream, host, port, happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS
-                )
+                stream = await _connected(host, port)
         except TimeoutError as exc:
             raise httpcore.ConnectTimeout(str(exc)) from exc
         except OSError as exc:
@@ -58,6 +55,19 @@ class Network(httpcore.AsyncNetworkBackend):
     async def sleep(self, seconds: float) -> None:
         """Wait."""
         await asyncio.sleep(seconds)
+
+
+async def _connected(host: str, port: int) -> _Stream:
+    loop = asyncio.get_running_loop()
+    try:
+        _, stream = await loop.create_connection(
+            _Stream, host, port, happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS
+        )
+    except IndexError:
+        # All that asyncio says after a race of addresses that ended in no OSError, as
+        # where sockets are refused (pytest-socket). One by one, it says what happened.
+        _, stream = await loop.create_connection(_Stream, host, port)
+    return stream
 
 
 class _Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
