@@ -47,6 +47,8 @@ def gold_of(expected: Any, *, choices: Sequence[Any] | None, label_base: int) ->
     """
     checked_base("label_base", label_base)
     case = expected if isinstance(expected, Case) else None
+    if not isinstance(choices, Sequence | None):
+        raise ConfigError(f"choices are a list, not {choices!r:.60}")
     given = choices if case is None or choices is not None else case.choices
     if given is None or isinstance(given, str):
         if case is None:

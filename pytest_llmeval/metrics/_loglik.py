@@ -135,8 +135,10 @@ def _pair(expected: Any, rejected: Any) -> tuple[str, str]:
 
 def _context(expected: Any, context: str | None) -> str:
     """Return what stands before the texts: given, or made of the case."""
-    if context is not None:
+    if isinstance(context, str):
         return context
+    if context is not None:
+        raise ConfigError(f"context is a text, not {context!r:.60}")
     if not isinstance(expected, Case):
         return ""
     if not isinstance(expected.input, str) or not expected.input.strip():

@@ -96,15 +96,16 @@ def normaliser(preset: str | Sequence[str]) -> Preset:
         raise ConfigError(message)
     steps: list[NamedStep] = []
     for name in preset:
-        steps += PRESETS[name].steps if name in PRESETS else [_step(name)]
+        is_preset = isinstance(name, str) and name in PRESETS
+        steps += PRESETS[name].steps if is_preset else [_step(name)]
     return Preset(steps=tuple(steps), may_empty=False)
 
 
 def _step(name: object) -> NamedStep:
     if isinstance(name, str) and name.partition(":")[0] == "stem":
         return stemming_step(name.partition(":")[2] or "english")
-    if name in STEPS:
-        return STEPS[str(name)]
+    if isinstance(name, str) and name in STEPS:
+        return STEPS[name]
     names = (*STEPS, "stem", *PRESETS)
     message = (
         f"there is no step of normalisation {name!r}{did_you_mean(str(name), names)}; "

@@ -37,13 +37,14 @@ def number(response: Any, expected: Any, *, tolerance: float = 1e-6) -> Score:
     Raises:
         ConfigError: The tolerance is no number of 0 or more.
     """
-    if not 0 <= tolerance < math.inf:
-        message = f"tolerance is a number of 0 or more, not {tolerance!r}"
+    if not _is_tolerance(tolerance):
+        message = f"tolerance is a number of 0 or more, not {tolerance!r:.60}"
         raise ConfigError(message)
     for reference in references_of(expected):
         _check_reference(reference, expected)
     reading = read_number(text_of(response))
-    bar = Decimal(str(tolerance))
+    # A float as it is written; text of a whole number may be too long for Python.
+    bar = Decimal(tolerance if isinstance(tolerance, int) else str(tolerance))
     return best_of(
         NUMBER,
         response,
@@ -52,6 +53,11 @@ def number(response: Any, expected: Any, *, tolerance: float = 1e-6) -> Score:
         details=partial(_details, reading),
         reason=partial(_reason, reading),
     )
+
+
+def _is_tolerance(value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 <= value < math.inf
 
 
 def _check_reference(reference: str, expected: Any) -> None:

@@ -213,7 +213,8 @@ def _given(
 ) -> tuple[str | None, list[Fact] | None]:
     """Return the answer and the facts of a reply, None for what it doesn't give."""
     if facts is not None:
-        pairs = _pairs(list(facts))
+        given: Any = facts
+        pairs = _pairs(list(given)) if isinstance(given, Iterable) else None
         if pairs is None:
             message = f"facts are pairs of a title and an index, not {facts!r}"
             raise ConfigError(message)

@@ -51,7 +51,8 @@ TOKENS = [
 def fuzz(short: int) -> Callable[[Any], Any]:
     """Return settings: so many examples in the part that always runs."""
     return settings(
-        max_examples=_EXAMPLES or short,
+        # What is slow has fewer, in the long part too.
+        max_examples=_EXAMPLES * short // 80 or short,
         derandomize=not _EXAMPLES,
         deadline=None,
         suppress_health_check=list(HealthCheck),

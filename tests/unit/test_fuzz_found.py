@@ -15,11 +15,11 @@ from pytest_llmeval.conclusion import KeptRun
 from pytest_llmeval.datasets import load_cases, write_cases
 from pytest_llmeval.errors import ConfigError, UserError
 from pytest_llmeval.gates import parse_gate
-from pytest_llmeval.metrics import exact_match
+from pytest_llmeval.metrics import exact_match, score
 from pytest_llmeval.store.answers import Answers
 from pytest_llmeval.store.runs import read_run
 from pytest_llmeval.tasks import TaskOptions, load_task
-from pytest_llmeval.types import whole_number
+from pytest_llmeval.types import Case, whole_number
 from tests.fuzz.files import DATA
 from tests.fuzz.servers import SERVERS
 
@@ -190,6 +190,27 @@ def test_patterns_that_are_no_list() -> None:
 
     with pytest.raises(ConfigError, match="regexes_to_ignore is a list of patterns"):
         exact_match("a", "a", regexes_to_ignore=wrong)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        ("number", {"tolerance": []}, "tolerance is a number of 0 or more, not \\[\\]"),
+        ("number", {"tolerance": True}, "tolerance is a number of 0 or more, not True"),
+        ("choice", {"choices": 5}, "choices are a list, not 5"),
+        ("choice_loglik", {"context": 5}, "context is a text, not 5"),
+        ("f1", {"preset": [[1]]}, "there is no step of normalisation \\[1\\]"),
+        ("supporting_facts", {"facts": 5}, "facts are pairs of a title and an index"),
+    ],
+)
+def test_an_option_of_a_metric_that_is_something_else(
+    metric: str, options: dict[str, Any], message: str
+) -> None:
+    fields = {"supporting_facts": [["a", 0]]}
+    case = Case(id="c", expected="A", choices=("x", "y"), label=0, fields=fields)
+
+    with pytest.raises(ConfigError, match=message):
+        score(metric, "A", case, **options)
 
 
 @pytest.mark.parametrize(
