@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.conftest import QUIET
+
 if TYPE_CHECKING:
     from tests.conftest import Suite, Troubles
 
@@ -123,8 +125,9 @@ def test_nothing_is_read_or_written_in_the_machines_encoding(
     result = suite.pytester.run(
         sys.executable,
         *("-X", "warn_default_encoding", "-W", "error::EncodingWarning"),
-        *("-m", "pytest", "-p", "no:cacheprovider", "--llmeval-mode=record"),
-        *("--llmeval-save=main", "--junitxml=j.xml", "-vv", "--llmeval-show=all"),
+        *("-m", "pytest", *QUIET, "-p", "no:cacheprovider"),
+        *("--llmeval-mode=record", "--llmeval-save=main", "--junitxml=j.xml"),
+        *("-vv", "--llmeval-show=all"),
         *options,
     )
 

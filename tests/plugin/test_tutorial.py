@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.conftest import QUIET
+
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
 STEPS = re.compile(
     r"^( *)```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL
@@ -88,7 +90,7 @@ def _commands(text: str) -> list[tuple[str, list[str]]]:
 def _check(command: str, shown: list[str], folder: Path) -> None:
     """Run a command: each line that is shown comes, in order, and fails as it says."""
     done = subprocess.run(
-        command.replace("pytest evals", "pytest -p no:randomly evals"),
+        command.replace("pytest evals", f"pytest {' '.join(QUIET)} evals"),
         shell=True,
         cwd=folder,
         capture_output=True,

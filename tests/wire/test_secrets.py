@@ -175,7 +175,7 @@ def test_a_key_that_is_echoed_replays_as_it_was_recorded(
 ) -> None:
     server.rule(echo)
     run(secret_suite, server, "--llmeval-mode=rerecord")
-    run(secret_suite, server, "--llmeval-mode=rerecord")
+    secret_suite.run("--llmeval-mode=rerecord")
     asked = len(server.seen)
 
     output, found = run(secret_suite, server, "--llmeval-mode=replay")
