@@ -59,14 +59,19 @@ class Network(httpcore.AsyncNetworkBackend):
 
 async def _connected(host: str, port: int) -> _Stream:
     loop = asyncio.get_running_loop()
-    try:
-        _, stream = await loop.create_connection(
-            _Stream, host, port, happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS
-        )
-    except IndexError:
-        # All that asyncio says after a race of addresses that ended in no OSError, as
-        # where sockets are refused (pytest-socket). One by one, it says what happened.
-        _, stream = await loop.create_connection(_Stream, host, port)
+    # Loops of others, which a suite may have set as its own (uvloop), know no race.
+    if isinstance(loop, asyncio.BaseEventLoop):
+        try:
+            _, stream = await loop.create_connection(
+                _Stream, host, port, happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS
+            )
+        except IndexError:
+            # All that asyncio says after a race of addresses that ended in no OSError,
+            # as where sockets are refused (pytest-socket). One by one, it is said.
+            pass
+        else:
+            return stream
+    _, stream = await loop.create_connection(_Stream, host, port)
     return stream
 
 
@@ -79,6 +84,8 @@ class _Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         self._held: list[bytes] = []
         self._held_size = 0
         self._unread = bytearray()
+        self._is_paused = False
+        """The server is to wait."""
         self._has_ended = False
         """Nothing more will come."""
         self._is_full = False
@@ -95,7 +102,8 @@ class _Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
     def data_received(self, data: bytes) -> None:
         """Keep bytes for who reads."""
         self._unread += data
-        if len(self._unread) > _MOST_UNREAD:
+        if len(self._unread) > _MOST_UNREAD and not self._is_paused:
+            self._is_paused = True
             self._transport.pause_reading()
         self._wake()
 
@@ -134,8 +142,10 @@ class _Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         if self._unread:
             data = bytes(self._unread[:max_bytes])
             del self._unread[:max_bytes]
-            if len(self._unread) <= _MOST_UNREAD and not self._has_ended:
-                self._transport.resume_reading()
+            if self._is_paused and len(self._unread) <= _MOST_UNREAD:
+                self._is_paused = False
+                if not self._transport.is_closing():
+                    self._transport.resume_reading()
             return data
         if self._error is not None:
             raise httpcore.ReadError(str(self._error)) from self._error

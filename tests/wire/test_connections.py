@@ -31,7 +31,11 @@ async def post(wire: Wire, server: FaultServer, body: Any = None) -> Any:
 
 
 def with_wire(
-    use: Callable[[Wire], Awaitable[Any]], *, width: int = 10, **options: Any
+    use: Callable[[Wire], Awaitable[Any]],
+    *,
+    width: int = 10,
+    run_loop: Callable[..., Any] = asyncio.run,
+    **options: Any,
 ) -> Any:
     """Return what `use` returns; the wire is closed behind it."""
     wire = Wire(width=width, timeout_seconds=20, **options)
@@ -42,7 +46,7 @@ def with_wire(
         finally:
             await wire.close()
 
-    return asyncio.run(run())
+    return run_loop(run())
 
 
 def echo(server: FaultServer) -> None:
@@ -277,24 +281,41 @@ def test_a_server_that_hung_up_between_two_requests_sees_the_second_once(
 # --- what is long --------------------------------------------------------------------
 
 
-def test_long_bodies_arrive_whole(server: FaultServer) -> None:
+@pytest.fixture(params=["asyncio", "uvloop"])
+def run_loop(request: pytest.FixtureRequest) -> Any:
+    """What runs a loop: ours is of the kind that a suite has set."""
+    return pytest.importorskip(request.param).run
+
+
+def test_long_bodies_arrive_whole(server: FaultServer, run_loop: Any) -> None:
     echo(server)
     long = "é" * 3_000_000
 
     async def use(wire: Wire) -> list[Any]:
         return await asyncio.gather(*(post(wire, server, long + c) for c in "abc"))
 
-    assert with_wire(use) == [long + c for c in "abc"]
+    assert with_wire(use, run_loop=run_loop) == [long + c for c in "abc"]
 
 
-def test_long_bodies_arrive_whole_over_tls(tls_lab: Lab, authority: Path) -> None:
+def test_long_bodies_arrive_whole_over_tls(
+    tls_lab: Lab, authority: Path, run_loop: Any
+) -> None:
     echo(tls_lab.server)
     long = "é" * 3_000_000
+    trusted = str(authority / "ca.pem")
 
-    async def use(wire: Wire) -> Any:
-        return await post(wire, tls_lab.server, long)
+    async def use(wire: Wire) -> list[Any]:
+        return [await post(wire, tls_lab.server, text) for text in (long, "short")]
 
-    assert with_wire(use, ca_bundle=str(authority / "ca.pem")) == long
+    assert with_wire(use, run_loop=run_loop, ca_bundle=trusted) == [long, "short"]
+
+
+def test_a_server_that_went_away_is_told_on_any_loop(run_loop: Any) -> None:
+    async def use(wire: Wire) -> None:
+        await wire.send("GET", "http://127.0.0.1:9", sign=unsigned)
+
+    with pytest.raises(ProviderError, match="the connection was refused"):
+        with_wire(use, run_loop=run_loop)
 
 
 @pytest.mark.parametrize("size", [10, 20_000_000])

@@ -179,3 +179,30 @@ def test_ctrl_c_during_a_call_ends_the_run_and_leaves_no_noise(
     assert run.returncode == pytest.ExitCode.INTERRUPTED
     assert "KeyboardInterrupt" in output
     assert errors == ""
+
+
+def test_a_suite_that_sets_a_policy_of_loops_is_asked_on_such_a_loop(
+    lab_suite: Suite,
+) -> None:
+    pytest.importorskip("uvloop")
+    lab_suite.write(
+        conftest="""
+import asyncio
+import uvloop
+
+asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+""",
+        test_a="""
+import asyncio
+import uvloop
+
+async def test_kind(generator):
+    assert isinstance(asyncio.get_running_loop(), uvloop.Loop)
+    assert (await generator.acall("hi")).text == "fine"
+
+def test_plain(generator):
+    assert generator("hi").text == "fine"
+""",
+    )
+
+    lab_suite.run_alone().assert_outcomes(passed=2)
