@@ -74,7 +74,8 @@ def exact_match(
 def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
-    except (re.error, TypeError, OverflowError, RecursionError) as exc:
+    # A FutureWarning is raised where warnings are errors (-W error).
+    except (re.error, TypeError, FutureWarning, OverflowError, RecursionError) as exc:
         message = f"regexes_to_ignore: {pattern!r} is not a regular expression: {exc}"
         raise ConfigError(message) from exc
 

@@ -79,7 +79,8 @@ def _compiled(pattern: str, case: Case | None) -> re.Pattern[str]:
         if not pattern:
             raise re.error("an empty pattern matches every reply", pattern, 0)
         return re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as exc:
+    # A FutureWarning is raised where warnings are errors (-W error).
+    except (re.error, FutureWarning, OverflowError, RecursionError) as exc:
         message = _invalid(pattern, exc)
         if case is None:
             raise ConfigError(message) from exc

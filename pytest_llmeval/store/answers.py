@@ -86,12 +86,12 @@ class Answer:
             KeyError: A part is missing.
             TypeError: A part is not what it should be.
         """
-        sample = data["sample"]
-        if not isinstance(sample, int):
-            message = f"sample is {sample!r:.60}"
+        request, sample = data["request"], data["sample"]
+        if not (isinstance(request, dict) and isinstance(sample, int)):
+            message = f"request is {request!r:.60}, sample is {sample!r:.60}"
             raise TypeError(message)
         answer = cls(
-            request=dict(data["request"]),
+            request=request,
             sample=sample,
             response=data.get("response"),
             error=data.get("error"),

@@ -230,7 +230,8 @@ def _check_values(check: TaskCheck, base: Path, root: Path) -> None:
     if check.name == "regex" and isinstance(check.expected, str):
         try:
             re.compile(check.expected)
-        except re.error as exc:
+        # A FutureWarning is raised where warnings are errors (-W error).
+        except (re.error, FutureWarning, OverflowError, RecursionError) as exc:
             message = f"regex: {check.expected!r} is no regular expression: {exc}"
             raise ConfigError(message) from exc
     if options.get("template") is not None:

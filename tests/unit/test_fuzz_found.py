@@ -185,6 +185,30 @@ def test_an_answer_whose_sample_is_no_number(tmp_path: Path, sample: str) -> Non
         Answers.read(path)
 
 
+@pytest.mark.parametrize("pattern", ["[a--b]", "a{99999999999}", "(" * 5000])
+def test_a_pattern_that_python_warns_of_or_is_too_large(
+    tmp_path: Path, pattern: str
+) -> None:
+    task = {"task": "t", "dataset": [{"input": "a"}], "assert": [{"regex": pattern}]}
+    steps = [{"function": "regex", "regex_pattern": pattern}]
+
+    with pytest.raises(ConfigError, match="is not a regular expression"):
+        exact_match("a", "a", regexes_to_ignore=[pattern])
+    with pytest.raises(ConfigError, match="is not a regular expression"):
+        score("regex", "a", pattern)
+    assert "is no regular expression" in refusal(tmp_path, task)
+    filters = {"filter_list": [{"name": "n", "filter": steps}]}
+    assert "is not a regular expression" in refusal(tmp_path, {**TASK, **filters})
+
+
+def test_a_question_of_an_answer_that_is_a_list(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"request": [[null, 1]], "sample": 0, "error": "no"}\n')
+
+    with pytest.raises(UserError, match=r"answers.jsonl:1: no answer .*request is"):
+        Answers.read(path)
+
+
 def test_patterns_that_are_no_list() -> None:
     wrong: Any = 5
 

@@ -64,6 +64,7 @@ def compiled(pattern: Any) -> re.Pattern[str]:
     """
     try:
         return re.compile(pattern)
-    except (re.error, TypeError, OverflowError, RecursionError) as exc:
+    # A FutureWarning is raised where warnings are errors (-W error).
+    except (re.error, TypeError, FutureWarning, OverflowError, RecursionError) as exc:
         message = f"{pattern!r} is not a regular expression: {exc}"
         raise ConfigError(message) from exc
