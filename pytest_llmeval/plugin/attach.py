@@ -39,17 +39,17 @@ def attach(
     if run.resumed is not None:
         report.llmeval_resumed = run.resumed.note_of(item)
     report.llmeval = redactor.redact(record.to_json())
-    report.llmeval_recordings = [
-        *(one for sample in samples.runs for one in sample.recordings),
-        *run.runtime.recorded_outside(),
-    ]
+    recordings = [one for sample in samples.runs for one in sample.recordings]
+    recordings += run.runtime.recorded_outside()
+    if recordings:
+        report.llmeval_recordings = recordings
     if logged := samples.shown.logged:
         report.llmeval_logged = redactor.redact(logged)
     if outcome.status in {"failed", "unscored"}:
         answers = run.questions.answers(samples)
         report.llmeval_answers = redactor.redact(answers)
-    notes = run.runtime.clients.trouble()
-    report.llmeval_notes = notes
+    if notes := run.runtime.clients.trouble():
+        report.llmeval_notes = notes
     for entry in junit_properties(report.llmeval):
         item.user_properties.append(entry)
         report.user_properties.append(entry)

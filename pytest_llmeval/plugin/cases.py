@@ -90,10 +90,12 @@ def record_of(samples: Samples, outcome: Outcome, seconds: float) -> Record:
 
 def _whole(sample: Sample, outcome: Outcome) -> Sample:
     """Return a sample with all that a reader of a case that did not pass looks for."""
-    calls = sample.calls
+    calls, checks = sample.calls, sample.checks
     if outcome.status in {"failed", "unscored"}:
         calls = tuple(call.looked_into() for call in calls)
-    return replace(sample, calls=calls, checks=tuple(map(_explained, sample.checks)))
+    elif all(check.passed is not False for check in checks):
+        return sample
+    return replace(sample, calls=calls, checks=tuple(map(_explained, checks)))
 
 
 def _explained(check: Check) -> Check:

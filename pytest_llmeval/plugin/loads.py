@@ -5,7 +5,6 @@ pytest keeps every report to the end of the session, and with it all that was pu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from pytest_llmeval.types import BELOW
@@ -14,6 +13,15 @@ __all__ = ["Loads"]
 
 #: How a case has ended whose texts are still shown, or kept to be looked into.
 _SHOWN: Final = BELOW | {"unscored"}
+
+#: What else is put on reports.
+_RIDING: Final = frozenset(
+    f"llmeval_{name}"
+    for name in (
+        *("alone", "answers", "begun", "logged", "mutants", "notes", "recordings"),
+        *("resumed", "selected", "unchecked"),
+    )
+)
 
 
 class Loads:
@@ -37,14 +45,13 @@ class Loads:
             # The phases have them of one item.
             if report.keywords == reports[0].keywords:
                 report.keywords = reports[0].keywords
-            data = getattr(report, "llmeval", None)
-            if data is None or data["status"] not in _SHOWN:
-                self._strip(report, data)
-
-    def _strip(self, report: Any, data: Mapping[str, Any] | None) -> None:
-        if data is not None:
-            status = data["status"]
-            # One for all: nobody changes how a case ended that did not fail.
-            report.llmeval = self._left.setdefault(status, {"status": status})
-        for name in [name for name in vars(report) if name.startswith("llmeval_")]:
-            delattr(report, name)
+            own = vars(report)
+            data = own.get("llmeval")
+            if data is not None:
+                status = data["status"]
+                if status in _SHOWN:
+                    continue
+                # One for all: nobody changes how a case ended that did not fail.
+                report.llmeval = self._left.setdefault(status, {"status": status})
+            for name in _RIDING & own.keys():
+                delattr(report, name)

@@ -82,10 +82,9 @@ class Outputs:
         self._samples.add(report)
         for note in getattr(report, "llmeval_notes", ()):
             self.note(note)
-        record = Record.from_json(data)
+        record = self._keep(data)
         self._failures.take(report, record)
         self.progress.add(record.nodeid, getattr(report, "llmeval_resumed", None))
-        self._keep(record, data)
 
     def done(self, nodeid: str) -> None:
         """Let go of what is not needed of a case whose every report was seen by all."""
@@ -94,16 +93,16 @@ class Outputs:
 
     def keep(self, record: Record) -> None:
         """Keep the record of a case that no report was made of."""
-        self._keep(record, self._runtime.redactor.redact(record.to_json()))
+        self._keep(self._runtime.redactor.redact(record.to_json()))
 
-    def _keep(self, record: Record, data: Mapping[str, Any]) -> None:
-        self.records[record.nodeid] = record
+    def _keep(self, data: Mapping[str, Any]) -> Record:
         if self._journal is None:
             home = self._runtime.root / ".llmeval"
             needed = self._resumed.paths if self._resumed else frozenset()
             self._journal = Journal.open(home, self._kept().header(), needed=needed)
-        self._journal.append(data)
-        self.records[record.nodeid] = self._journal.kept(record)
+        record = self._journal.append(data)
+        self.records[record.nodeid] = record
+        return record
 
     def close(self) -> None:
         """Let go of what records are read from."""

@@ -60,21 +60,19 @@ class Journal:
         journal._write({"format": FORMAT, "kind": "run", **header})
         return journal
 
-    def append(self, record: Mapping[str, Any]) -> None:
+    def append(self, record: Mapping[str, Any]) -> Record:
         """Keep a case that has ended.
 
         Args:
             record: The data of `Record.to_json`, its secrets removed.
+
+        Returns:
+            The record; what is long is read from here when it is needed, if it could
+            be written.
         """
         self._write({"kind": "case", **record})
-
-    def kept(self, record: Record) -> Record:
-        """Return a record that was just appended, to be read from here when needed.
-
-        One that could not be written is returned as it is.
-        """
         if self._descriptor is None or self._lines is None:
-            return record
+            return Record.from_json(record)
         return KeptRecord.of(record, self._lines, *self._last)
 
     def forget(self) -> None:

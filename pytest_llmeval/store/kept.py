@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from sys import intern
 from typing import Any, Final, Self
 
 from pytest_llmeval.errors import UserError
@@ -17,10 +19,11 @@ from pytest_llmeval.types import Record
 
 __all__ = ["KeptRecord", "Lines"]
 
-#: What is at hand: all that is asked of many cases, one after another, many times.
+#: What is at hand, beside tests, parameters, tags and gates, which many cases share: all
+#: that is asked of many cases, one after another, many times.
 _AT_HAND: Final = (
-    *("nodeid", "test", "case_id", "status", "params", "cause", "reason", "tags"),
-    *("gates", "calibration", "checked_nothing", "repeat", "min_sample_rate"),
+    *("nodeid", "case_id", "status", "cause", "reason"),
+    *("calibration", "repeat", "min_sample_rate"),
 )
 #: A dict for every record that has no parameters would add up.
 _NONE: Final[Mapping[str, str]] = {}
@@ -87,23 +90,27 @@ class KeptRecord(Record):
     _size: int
 
     @classmethod
-    def of(cls, record: Record, lines: Lines, start: int, size: int) -> Self:
+    def of(cls, data: Mapping[str, Any], lines: Lines, start: int, size: int) -> Self:
         """Return what has at hand what is asked of many cases.
 
         Args:
-            record: Of a case that ended.
+            data: Of `Record.to_json`.
             lines: Have it whole.
             start: The first byte of its line.
             size: The bytes of its line.
         """
         kept = cls.__new__(cls)
-        values = {name: getattr(record, name) for name in _AT_HAND}
-        values["params"] = record.params or _NONE
-        for name, value in (
-            *values.items(),
-            *(("_lines", lines), ("_start", start), ("_size", size)),
-        ):
-            object.__setattr__(kept, name, value)
+        put = partial(object.__setattr__, kept)
+        for name in _AT_HAND:
+            put(name, data[name])
+        put("test", intern(data["test"]))
+        put("params", data["params"] or _NONE)
+        put("tags", tuple(data["tags"]))
+        put("gates", tuple(data["gates"]))
+        put("checked_nothing", data.get("checked_nothing", False))
+        put("_lines", lines)
+        put("_start", start)
+        put("_size", size)
         return kept
 
     def __getattr__(self, name: str) -> Any:

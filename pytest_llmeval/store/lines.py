@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pytest_llmeval.types import clean_json
 
 __all__ = ["parse", "prepare_home", "strict_json"]
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def strict_json(value: Any) -> str:
@@ -26,7 +28,7 @@ def strict_json(value: Any) -> str:
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def parse(text: bytes) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Final, Self
 
 
 class WrittenFloat(float):
@@ -62,7 +62,14 @@ def clean_text(text: str) -> str:
     """Return `text` with lone surrogates written as escapes, so UTF-8 can hold it."""
     if text.isascii():
         return text
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text  # itself: many keep it
+
+
+_ATOMS: Final = frozenset({type(None), bool, int})
 
 
 def clean_json(value: Any) -> Any:
@@ -70,17 +77,29 @@ def clean_json(value: Any) -> Any:
     kind = type(value)  # the plain types first: this runs a hundred times for a case
     if kind is str:
         return value if value.isascii() else clean_text(value)
+    if kind in _ATOMS:
+        return value
     if kind is dict:
-        return {clean_text(str(k)): clean_json(v) for k, v in value.items()}
+        return {
+            key if type(key) is str and key.isascii() else clean_text(str(key)): (
+                clean_json(item)
+            )
+            for key, item in value.items()
+        }
     if kind is list or kind is tuple:
         return [clean_json(item) for item in value]
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, str):
-        return clean_text(value)
+    return _of_kind(value)
+
+
+def _of_kind(value: Any) -> Any:
+    """Return what is left of `clean_json`: numbers with a fraction, types of others."""
     if isinstance(value, float):
         finite = float(value)
         return finite if -1e999 < finite < 1e999 else str(finite)
+    if isinstance(value, int):
+        return value
+    if isinstance(value, str):
+        return clean_text(value)
     if isinstance(value, Mapping):
         return {clean_text(str(k)): clean_json(v) for k, v in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes):
