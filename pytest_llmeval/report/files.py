@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -11,15 +11,16 @@ from typing import Final
 from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.report.model import Report
 
-__all__ = ["FORMATS", "check_suffix", "text_of", "write"]
+__all__ = ["FORMATS", "check_suffix", "pieces_of", "text_of", "write"]
 
-#: By suffix, the function that makes a report's text; loaded when it is asked for.
+#: By suffix, the function that makes a report's text, or pieces of it where it may be
+#: long; loaded when it is asked for.
 FORMATS: Final = {
-    ".json": "pytest_llmeval.report.json_file:json_text",
-    ".jsonl": "pytest_llmeval.report.rows:jsonl_text",
-    ".csv": "pytest_llmeval.report.rows:csv_text",
+    ".json": "pytest_llmeval.report.json_file:json_pieces",
+    ".jsonl": "pytest_llmeval.report.json_file:case_lines",
+    ".csv": "pytest_llmeval.report.rows:csv_pieces",
     ".md": "pytest_llmeval.report.markdown:markdown_text",
-    ".html": "pytest_llmeval.report.html:html_text",
+    ".html": "pytest_llmeval.report.html:html_pieces",
 }
 
 
@@ -43,9 +44,16 @@ def check_suffix(path: Path, where: str) -> None:
 
 def text_of(report: Report, suffix: str) -> str:
     """Return a report in the format of a suffix."""
+    return "".join(pieces_of(report, suffix))
+
+
+def pieces_of(report: Report, suffix: str) -> Iterable[str]:
+    """Return the text of a report in pieces: of a long one a case is made at a time."""
     module, _, name = FORMATS[suffix.lower()].partition(":")
-    render: Callable[[Report], str] = getattr(import_module(module), name)
-    return render(report)
+    render: Callable[[Report], str | Iterable[str]]
+    render = getattr(import_module(module), name)
+    found = render(report)
+    return (found,) if isinstance(found, str) else found
 
 
 def write(report: Report, path: Path) -> None:
@@ -61,7 +69,8 @@ def write(report: Report, path: Path) -> None:
         raise OSError(message)
     draft = target.with_name(f".llmeval-{os.urandom(4).hex()}.tmp")
     try:
-        draft.write_text(text_of(report, path.suffix), "utf-8", newline="\n")
+        with draft.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(pieces_of(report, path.suffix))
         os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)

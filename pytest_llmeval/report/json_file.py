@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from pytest_llmeval.report.replies import call_under_test, replies_of, reply_of
 from pytest_llmeval.store.lines import strict_json
 from pytest_llmeval.types import Record
 
-__all__ = ["FORMAT", "json_text", "render"]
+__all__ = ["FORMAT", "case_lines", "json_pieces", "render"]
 
 #: Of the report; journals have their own. A new key doesn't change it.
 FORMAT: Final = 1
@@ -26,17 +26,49 @@ def render(report: Report) -> dict[str, Any]:
     ``gates`` is empty and ``comparison`` None where the run has none.
     """
     return {
-        "format": FORMAT,
-        "run": dict(report.run),
-        "totals": _totals(report.totals),
-        "tests": [_row(row) for row in report.rows],
-        "cases": [_case(record) for record in report.cases],
-        "gates": [_gate(result) for result in report.gates],
-        "comparison": report.compared and _compared(report.compared),
-        "judge": report.judge.to_json(),
-        "repeats": report.repeats.to_json(),
-        "groups": [group.to_json() for group in report.groups],
+        key: [*value] if isinstance(value, map) else value
+        for key, value in _members(report)
     }
+
+
+def json_pieces(report: Report) -> Iterator[str]:
+    """Yield strict JSON with each item of the lists on a line of its own."""
+    start = "{\n"
+    for key, value in _members(report):
+        yield f"{start}{strict_json(key)}: "
+        if isinstance(value, list | map):
+            yield from _list(value)
+        else:
+            yield strict_json(value)
+        start = ",\n"
+    yield "\n}\n"
+
+
+def _list(values: Iterable[Any]) -> Iterator[str]:
+    start = "[\n"
+    for value in values:
+        yield f"{start}{strict_json(value)}"
+        start = ",\n"
+    yield "\n]" if start == ",\n" else "[]"
+
+
+def case_lines(report: Report) -> Iterator[str]:
+    """Yield the cases, each as JSON on a line."""
+    return (f"{strict_json(_case(record))}\n" for record in report.cases)
+
+
+def _members(report: Report) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a report; the items of lists are made one at a time."""
+    yield "format", FORMAT
+    yield "run", dict(report.run)
+    yield "totals", _totals(report.totals)
+    yield "tests", map(_row, report.rows)
+    yield "cases", map(_case, report.cases)
+    yield "gates", map(_gate, report.gates)
+    yield "comparison", report.compared and _compared(report.compared)
+    yield "judge", report.judge.to_json()
+    yield "repeats", report.repeats.to_json()
+    yield "groups", [group.to_json() for group in report.groups]
 
 
 def _gate(result: GateResult) -> dict[str, Any]:
@@ -84,18 +116,6 @@ def _compared(compared: Compared) -> dict[str, Any]:
             for metric in comparison.metrics
         ],
     }
-
-
-def json_text(report: Report) -> str:
-    """Return strict JSON with each item of the lists on a line of its own."""
-    members = []
-    for key, value in render(report).items():
-        if isinstance(value, list) and value:
-            items = ",\n".join(map(strict_json, value))
-            members.append(f"{strict_json(key)}: [\n{items}\n]")
-        else:
-            members.append(f"{strict_json(key)}: {strict_json(value)}")
-    return "{\n" + ",\n".join(members) + "\n}\n"
 
 
 def _totals(totals: Totals) -> dict[str, Any]:

@@ -1,20 +1,17 @@
-"""The report as rows: JSON Lines, a case a line; CSV, a sample a row."""
+"""The report as a table: CSV, a sample a row."""
 
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterator, Mapping
 from math import fsum
 from typing import Any, Final
 
-from pytest_llmeval.report.json_file import render
 from pytest_llmeval.report.model import Report
 from pytest_llmeval.report.replies import call_under_test
-from pytest_llmeval.store.lines import strict_json
 from pytest_llmeval.types import Record, as_text
 
-__all__ = ["csv_text", "jsonl_text"]
+__all__ = ["csv_pieces"]
 
 #: First the names that spreadsheets of other evaluations have.
 _COLUMNS: Final = (
@@ -25,25 +22,30 @@ _COLUMNS: Final = (
 )
 
 
-def jsonl_text(report: Report) -> str:
-    """Return the ``cases`` of the JSON report, each on a line."""
-    return "".join(f"{strict_json(case)}\n" for case in render(report)["cases"])
-
-
-def csv_text(report: Report) -> str:
-    """Return a row a sample; ``score`` is that of the first check, ``scores`` are all.
+def csv_pieces(report: Report) -> Iterator[str]:
+    """Yield a row a sample; ``score`` is that of the first check, ``scores`` are all.
 
     Lists and objects stand in their cells as JSON. What is not known is empty.
     """
-    file = io.StringIO()
-    writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
+    written = _Last()
+    writer = csv.DictWriter(written, _COLUMNS, lineterminator="\n")
     writer.writeheader()
+    yield written.text
     for record in report.cases:
         # What was skipped has no sample, and is a case all the same.
         for sample in record.samples or ({},):
             cells = dict(_cells(record, sample))
             writer.writerow({name: _cell(value) for name, value in cells.items()})
-    return file.getvalue()
+            yield written.text
+
+
+class _Last:
+    """A file of what was written last."""
+
+    text = ""
+
+    def write(self, text: str) -> None:
+        self.text = text
 
 
 def _cells(record: Record, sample: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

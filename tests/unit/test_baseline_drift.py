@@ -20,7 +20,7 @@ from pytest_llmeval.baseline import (
 )
 from pytest_llmeval.report.build import build_report
 from pytest_llmeval.report.decisions import comparison_lines
-from pytest_llmeval.report.html import html_text
+from pytest_llmeval.report.html import html_pieces
 from pytest_llmeval.report.json_file import render
 from pytest_llmeval.report.lines import Page
 from pytest_llmeval.report.markdown import markdown_text
@@ -195,7 +195,7 @@ def test_markdown_says_it_before_the_decision(compared: Compared) -> None:
 
 
 def test_the_page_says_it_before_the_decision(compared: Compared) -> None:
-    text = html_text(build_report([], {}, compared=compared))
+    text = "".join(html_pieces(build_report([], {}, compared=compared)))
 
     assert 0 < text.index(FIRST) < text.index("nothing got worse")
 

@@ -3,14 +3,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.errors import ConfigError, UserError
 from pytest_llmeval.report.build import build_report
-from pytest_llmeval.report.files import FORMATS, check_suffix, text_of
+from pytest_llmeval.report.files import FORMATS, check_suffix, pieces_of, text_of, write
 from pytest_llmeval.report.markdown import code
 from pytest_llmeval.report.model import Report
 from pytest_llmeval.types import Call, Check, Prompt, Record, Response, Sample
@@ -171,3 +173,53 @@ def test_a_run_without_cases_can_be_written(suffix: str) -> None:
 def test_a_suffix_of_no_format_is_refused_with_those_there_are() -> None:
     with pytest.raises(ConfigError, match=r"--x: no report format is called '\.pdf'"):
         check_suffix(Path("a.pdf"), "--x")
+
+
+class OneAtATime(Sequence[Any]):
+    """The samples of a case whose texts are somewhere else, as a long run has them."""
+
+    read = 0
+
+    def __init__(self, text: str) -> None:
+        self._samples = (sample(text),)
+
+    def __getitem__(self, index: Any) -> Any:
+        type(self).read += 1
+        return self._samples[index]
+
+    def __len__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl", ".csv"])
+def test_a_long_report_is_made_case_by_case(suffix: str) -> None:
+    report = report_of(*(record(name, samples=OneAtATime(name)) for name in "abc"))
+    pieces = iter(pieces_of(report, suffix))
+    next(piece for piece in pieces if "[a]" in piece)
+    before = OneAtATime.read
+    rest = "".join(pieces)
+
+    assert OneAtATime.read > before
+    assert "[b]" in rest
+    assert "[c]" in rest
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl", ".csv", ".html"])
+def test_a_report_that_ends_within_a_case_leaves_the_older_file(
+    suffix: str, tmp_path: Path
+) -> None:
+    class Lost(OneAtATime):
+        def __getitem__(self, index: Any) -> Any:
+            raise UserError("its journal is gone")
+
+    whole = report_of(record("a", samples=OneAtATime("a")))
+    path = tmp_path / f"report{suffix}"
+    write(whole, path)
+    older = path.read_bytes()
+    report = replace(whole, cases=(*whole.cases, record("b", samples=Lost("b"))))
+
+    with pytest.raises(UserError, match="its journal is gone"):
+        write(report, path)
+
+    assert [*tmp_path.iterdir()] == [path]
+    assert path.read_bytes() == older

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_llmeval.report.html._page import html_text
+from pytest_llmeval.report.html._page import html_pieces
 
-__all__ = ["html_text"]
+__all__ = ["html_pieces"]

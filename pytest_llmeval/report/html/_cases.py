@@ -26,14 +26,13 @@ _DIFFS: Final = 300
 _DIFFED: Final = 20_000
 
 
-def case_data(report: Report) -> list[dict[str, Any]]:
-    """Return the cases as the page's script reads them, in the report's order."""
+def case_data(report: Report) -> Iterator[dict[str, Any]]:
+    """Yield the cases as the page's script reads them, in the report's order."""
     changes = {
         change.now.nodeid: change
         for change in (report.compared.comparison.changes if report.compared else ())
         if change.now is not None
     }
-    found = []
     diffs = _DIFFS
     for record in report.cases:
         data = _case(record)
@@ -42,8 +41,7 @@ def case_data(report: Report) -> list[dict[str, Any]]:
             is_flip = change.kind in {"regressed", "fixed"}
             data |= _change(change, has_diff=is_flip and diffs > 0)
             diffs -= is_flip
-        found.append(data)
-    return found
+        yield data
 
 
 def _case(record: Record) -> dict[str, Any]:

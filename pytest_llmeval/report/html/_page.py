@@ -30,11 +30,11 @@ from pytest_llmeval.report.terminal import (
 )
 from pytest_llmeval.stats import interval_text, percent_text
 
-__all__ = ["html_text"]
+__all__ = ["html_pieces"]
 
 
-def html_text(report: Report) -> str:
-    """Return the page.
+def html_pieces(report: Report) -> Iterator[str]:
+    """Return the page, piece by piece.
 
     Foreign text reaches it in two ways: through the template, which escapes every
     expression, and as JSON in an element that no browser runs, from which the script
@@ -55,11 +55,11 @@ def html_text(report: Report) -> str:
         lstrip_blocks=True,
     )
     template = environment.from_string((assets / "page.html.j2").read_text("utf-8"))
-    return template.render(
+    return template.generate(
         policy=_policy(style, script),
         style=_ours(style),
         script=_ours(script),
-        data=_ours(embedded_json({"cases": case_data(report)})),
+        cases=map(_ours, _cases(report)),
         report=report,
         bad=[r for r in report.cases if r.status in {"failed", "unscored", "gated"}],
         title=f"llmeval: {_verdict(report)}",
@@ -91,6 +91,14 @@ def _policy(style: str, script: str) -> str:
     return "default-src 'none'; style-src {}; script-src {}; base-uri 'none'".format(
         *sources
     )
+
+
+def _cases(report: Report) -> Iterator[str]:
+    """Yield the JSON of each case, as an item of a list."""
+    between = ""
+    for case in case_data(report):
+        yield f"{between}{embedded_json(case)}"
+        between = ", "
 
 
 def _ours(text: str) -> Any:
