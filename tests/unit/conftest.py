@@ -6,6 +6,11 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# By the clock an example takes as long as whatever else the machine is doing.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 class _Selector(selectors.DefaultSelector):
