@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -159,9 +159,18 @@ def test_the_worst_texts_take_linear_time(reader: str) -> None:
     for piece in WORST:
         # What only fails at the end makes a reader begin anew at every place.
         text = piece * (size // len(piece.encode())) + "x."
-        started = time.process_time()  # what other processes take is not counted
-        read(text)
-        if (seconds := time.process_time() - started) > most:
+        # The best of three: other processes take their share of caches too.
+        if (seconds := min(_tries(read, text, most))) > most:
             slow[piece] = round(seconds, 2)
 
     assert slow == {}
+
+
+def _tries(read: Callable[[str], Any], text: str, most: float) -> Iterator[float]:
+    """Yield the processor's seconds that reading takes, until that is little enough."""
+    for _ in range(3):
+        started = time.process_time()
+        read(text)
+        yield (seconds := time.process_time() - started)
+        if seconds <= most:
+            return
