@@ -57,16 +57,20 @@ class Engine:
                 self._queue.append(body)
         self._fill()
 
-    def drop(self, body: Body) -> None:
+    def drop(self, body: Body, *, hangs: bool = False) -> None:
         """Let nobody wait for a body any more: it does not begin, or is cancelled.
 
-        A plain one that has begun can't be stopped; its place is given to others.
+        Args:
+            body: A plain one that has begun can't be stopped; it keeps its place until
+                it ends, for it is still at work.
+            hangs: Whether its place is given to others all the same.
         """
         with self._lock:
             if not body.is_started:
                 self._queue.remove(body)
                 return
-            self._active.discard(body)
+            if hangs:
+                self._active.discard(body)
         if body.cancel is not None:
             body.cancel()
         self._fill()

@@ -262,7 +262,7 @@ class Ahead:
                 self._waiting.wait_for(body, self._standing) for body in started.bodies
             ]
         except BaseException:
-            self._begun.drop(started)
+            self._begun.drop(started, hang=True)
             self._run.conclude(item, started.samples)
             raise
         error = self._run.conclude(item, started.samples)

@@ -96,11 +96,16 @@ class Begun:
             self.count -= len(bodies.bodies)
         return bodies
 
-    def drop(self, bodies: Bodies) -> None:
-        """Let their outcome be; what they would still ask is not asked."""
+    def drop(self, bodies: Bodies, *, hang: bool = False) -> None:
+        """Let their outcome be; what they would still ask is not asked.
+
+        Args:
+            bodies: Those of an item.
+            hang: Whether they were waited for in vain: others get their places.
+        """
         bodies.samples.close()
         for body in bodies.bodies:
-            self.engine.drop(body)
+            self.engine.drop(body, hangs=hang)
 
     def close(self) -> None:
         """Begin nothing more, and let go of what has begun."""

@@ -142,6 +142,20 @@ def test_what_a_body_raises_is_kept_and_the_engine_goes_on(
     assert outcome_of(good).value == "fine"
 
 
+def test_a_body_that_is_dropped_keeps_its_place_until_it_ends(engine: Engine) -> None:
+    gate = threading.Event()
+    dropped = body(gate.wait, width=1)
+    following = body(lambda: "fine", width=1)
+    engine.submit(dropped)
+    engine.submit(following)
+
+    engine.drop(dropped)
+
+    assert not following.is_started
+    gate.set()
+    assert outcome_of(following).value == "fine"
+
+
 def test_a_body_that_hangs_gives_its_place_when_it_is_dropped(engine: Engine) -> None:
     gate = threading.Event()
     hung = body(gate.wait, width=1)
@@ -149,7 +163,7 @@ def test_a_body_that_hangs_gives_its_place_when_it_is_dropped(engine: Engine) ->
     engine.submit(hung)
     engine.submit(following)
 
-    engine.drop(hung)
+    engine.drop(hung, hangs=True)
 
     assert outcome_of(following).value == "fine"
     gate.set()
