@@ -19,7 +19,7 @@ from pytest_llmeval.store.cache import Cache, Reply
 from pytest_llmeval.store.journal import Journal
 from pytest_llmeval.store.last import last_cases
 from pytest_llmeval.store.recordings import Entry, recording_path
-from pytest_llmeval.types import Mode
+from pytest_llmeval.types import Mode, Record, Sample
 
 
 def call(
@@ -228,44 +228,58 @@ def test_looking_makes_no_file(tmp_path: Path) -> None:
 # --- the last time -------------------------------------------------------------------
 
 
-def journal(root: Path, *cases: dict[str, Any], end: bool = True) -> Path:
+def journal(root: Path, *cases: Record, end: bool = True) -> Path:
     kept = Journal.open(root, {})
     for case in cases:
-        kept.append({**case, "samples": case.get("samples", [1])})
+        kept.append(case.to_json())
     if end:
         kept.close({})
     return kept.path
 
 
-def test_the_newest_run_that_has_a_case_counts(tmp_path: Path) -> None:
-    journal(tmp_path, {"nodeid": "a", "n": 1}, {"nodeid": "b", "n": 1})
-    journal(tmp_path, {"nodeid": "a", "n": 2}, {"nodeid": "a", "n": 3}, end=False)
+def ended(nodeid: str, seconds: float, *, has_run: bool = True) -> Record:
+    samples = [Sample(index=0, status="passed").to_json()] if has_run else []
+    return Record(
+        nodeid=nodeid,
+        test="t.py::test",
+        case_id="c",
+        status="passed" if has_run else "not_run",
+        seconds=seconds,
+        samples=samples,
+    )
 
-    found = {key: data["n"] for key, data in last_cases(tmp_path / "runs", "abc")}
+
+def test_the_newest_run_that_has_a_case_counts(tmp_path: Path) -> None:
+    journal(tmp_path, ended("a", 1), ended("b", 1))
+    journal(tmp_path, ended("a", 2), ended("a", 3), end=False)
+
+    found = {key: data["seconds"] for key, data in last_cases(tmp_path / "runs", "abc")}
 
     assert found == {"a": 3, "b": 1}
 
 
 def test_a_case_that_did_not_run_is_looked_for_further_back(tmp_path: Path) -> None:
-    journal(tmp_path, {"nodeid": "a", "n": 1})
-    journal(tmp_path, {"nodeid": "a", "n": 2, "samples": []})
+    journal(tmp_path, ended("a", 1))
+    journal(tmp_path, ended("a", 2, has_run=False))
 
-    assert [data["n"] for _, data in last_cases(tmp_path / "runs", "a")] == [1]
+    found = [data["seconds"] for _, data in last_cases(tmp_path / "runs", "a")]
+
+    assert found == [1]
 
 
 def test_a_journal_that_is_cut_or_of_another_format_costs_nothing(
     tmp_path: Path,
 ) -> None:
-    journal(tmp_path, {"nodeid": 'ü["\\]', "n": 1})
-    cut = journal(tmp_path, {"nodeid": "a", "n": 2}, end=False)
+    journal(tmp_path, ended('ü["\\]', 1))
+    cut = journal(tmp_path, ended("a", 2), end=False)
     cut.write_bytes(cut.read_bytes()[:-10])
-    other = journal(tmp_path, {"nodeid": "a", "n": 3})
+    other = journal(tmp_path, ended("a", 3))
     other.write_text(other.read_text("utf-8").replace('"format": 1', '"format": 9'))
     journal(tmp_path).write_text("")
 
     found = dict(last_cases(tmp_path / "runs", ["a", 'ü["\\]']))
 
-    assert {key: data["n"] for key, data in found.items()} == {'ü["\\]': 1}
+    assert {key: data["seconds"] for key, data in found.items()} == {'ü["\\]': 1}
 
 
 def test_no_folder_is_no_run(tmp_path: Path) -> None:
