@@ -12,7 +12,7 @@ from pytest_llmeval.errors import ConfigError
 from pytest_llmeval.metrics._base import Declaration, scored_by
 from pytest_llmeval.metrics._explain import inline, texts_of
 from pytest_llmeval.metrics._texts import best_of
-from pytest_llmeval.types import Score
+from pytest_llmeval.types import NOT_A_PATTERN, Score
 
 __all__ = ["EXACT_MATCH", "exact_match", "explain"]
 
@@ -74,8 +74,7 @@ def exact_match(
 def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
-    # A FutureWarning is raised where warnings are errors (-W error).
-    except (re.error, TypeError, FutureWarning, OverflowError, RecursionError) as exc:
+    except (*NOT_A_PATTERN, TypeError) as exc:
         message = f"regexes_to_ignore: {pattern!r} is not a regular expression: {exc}"
         raise ConfigError(message) from exc
 

@@ -14,7 +14,7 @@ from pytest_llmeval.errors import ConfigError, UnscoredError
 from pytest_llmeval.metrics._base import Declaration, scored_by
 from pytest_llmeval.metrics._explain import inline, labelled
 from pytest_llmeval.metrics._texts import named, references_of, text_of
-from pytest_llmeval.types import Case, Score
+from pytest_llmeval.types import NOT_A_PATTERN, Case, Score
 
 __all__ = ["REGEX", "explain", "regex"]
 
@@ -79,8 +79,7 @@ def _compiled(pattern: str, case: Case | None) -> re.Pattern[str]:
         if not pattern:
             raise re.error("an empty pattern matches every reply", pattern, 0)
         return re.compile(pattern)
-    # A FutureWarning is raised where warnings are errors (-W error).
-    except (re.error, FutureWarning, OverflowError, RecursionError) as exc:
+    except NOT_A_PATTERN as exc:
         message = _invalid(pattern, exc)
         if case is None:
             raise ConfigError(message) from exc

@@ -17,12 +17,11 @@ from pytest_llmeval.plugin.samples import Samples
 from pytest_llmeval.report.capsule import capsule_files
 from pytest_llmeval.store.answers import answers_text
 from pytest_llmeval.store.failures import FOLDER, KEPT, folder_name, keep, prune
-from pytest_llmeval.types import BELOW, Call, Record
+from pytest_llmeval.types import LOOKED_INTO, Call, Record
 
 __all__ = ["Failures", "Questions"]
 
-#: How a case has ended that is looked into; a gate or a baseline may yet forgive it.
-_BAD: Final = BELOW | {"unscored"}
+#: Of those that are looked into, what is left when gates and a baseline have forgiven.
 _WRITTEN: Final = frozenset({"failed", "unscored"})
 #: Cases that are held until the end: some of them may be forgiven then.
 _HELD: Final = 4 * KEPT
@@ -80,7 +79,7 @@ class Failures:
     def take(self, report: Any, record: Record) -> None:
         """Hold the report of a case that did not pass; of one run again, the last."""
         self._reports.pop(record.nodeid, None)
-        is_bad = record.status in _BAD and not self._is_off
+        is_bad = record.status in LOOKED_INTO and not self._is_off
         if is_bad and len(self._reports) < _HELD:
             self._reports[record.nodeid] = report
 

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pytest_llmeval.types import BELOW
+from pytest_llmeval.types import LOOKED_INTO
 
 __all__ = ["Loads"]
-
-#: How a case has ended whose texts are still shown, or kept to be looked into.
-_SHOWN: Final = BELOW | {"unscored"}
 
 #: What else is put on reports.
 _RIDING: Final = frozenset(
@@ -49,7 +46,7 @@ class Loads:
             data = own.get("llmeval")
             if data is not None:
                 status = data["status"]
-                if status in _SHOWN:
+                if status in LOOKED_INTO:
                     continue
                 # One for all: nobody changes how a case ended that did not fail.
                 report.llmeval = self._left.setdefault(status, {"status": status})

@@ -15,7 +15,7 @@ from pytest_llmeval.config import Section, plain
 from pytest_llmeval.errors import ConfigError, UserError, did_you_mean
 from pytest_llmeval.prompts import Template
 from pytest_llmeval.recorder import current_sample
-from pytest_llmeval.types import Case
+from pytest_llmeval.types import NOT_A_PATTERN, Case
 
 __all__ = ["TaskCheck", "make_checks", "read_checks"]
 
@@ -230,8 +230,7 @@ def _check_values(check: TaskCheck, base: Path, root: Path) -> None:
     if check.name == "regex" and isinstance(check.expected, str):
         try:
             re.compile(check.expected)
-        # A FutureWarning is raised where warnings are errors (-W error).
-        except (re.error, FutureWarning, OverflowError, RecursionError) as exc:
+        except NOT_A_PATTERN as exc:
             message = f"regex: {check.expected!r} is no regular expression: {exc}"
             raise ConfigError(message) from exc
     if options.get("template") is not None:

@@ -30,6 +30,7 @@ from pytest_llmeval.types._record import (
     BELOW,
     CAUSES,
     ENDED,
+    LOOKED_INTO,
     Call,
     Evidence,
     Fingerprints,
@@ -39,6 +40,7 @@ from pytest_llmeval.types._record import (
 )
 from pytest_llmeval.types._score import TOLERANCE, Check, Pool, Score, comparison_noted
 from pytest_llmeval.types._text import (
+    NOT_A_PATTERN,
     WrittenFloat,
     as_text,
     clean_json,
@@ -51,6 +53,8 @@ __all__ = [
     "BELOW",
     "CAUSES",
     "ENDED",
+    "LOOKED_INTO",
+    "NOT_A_PATTERN",
     "TOLERANCE",
     "Call",
     "Case",

@@ -20,6 +20,8 @@ BELOW: Final = frozenset({"failed", "gated", "known"})
 #: How a case ends that came to its end: it has asked all that it asks. One that could
 #: not be scored, or was skipped, would have asked for more.
 ENDED: Final = BELOW | {"passed", "xfailed", "xpassed"}
+#: How a case ends whose texts are shown, and kept to be looked into.
+LOOKED_INTO: Final = BELOW | {"unscored"}
 
 #: Why a case could not be scored.
 CAUSES: Final = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
@@ -46,6 +47,11 @@ def as_text(value: object) -> str:
     if isinstance(value, Mapping | list | tuple):
         return json.dumps(value, ensure_ascii=False, default=str)
     return str(value)
+
+
+#: What ``re.compile`` raises of a text that is no pattern: a warning where warnings are
+#: errors (-W error).
+NOT_A_PATTERN: Final = (re.error, FutureWarning, OverflowError, RecursionError)
 
 
 def whole_number(text: str) -> int | None:

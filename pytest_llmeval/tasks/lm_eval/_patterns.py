@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from pytest_llmeval.errors import ConfigError
+from pytest_llmeval.types import NOT_A_PATTERN
 
 __all__ = ["RegexOptions", "compiled"]
 
@@ -64,7 +65,6 @@ def compiled(pattern: Any) -> re.Pattern[str]:
     """
     try:
         return re.compile(pattern)
-    # A FutureWarning is raised where warnings are errors (-W error).
-    except (re.error, TypeError, FutureWarning, OverflowError, RecursionError) as exc:
+    except (*NOT_A_PATTERN, TypeError) as exc:
         message = f"{pattern!r} is not a regular expression: {exc}"
         raise ConfigError(message) from exc
